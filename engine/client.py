@@ -1,0 +1,368 @@
+"""EngineClient: starts, watches and restarts the engine process; the only door to it for TUI and command line.
+
+The process holds the model; this side holds what must survive the process: which pair is wanted, and the text that
+has arrived so far. Nothing here imports llama_cpp, so a crash in native code can only take the other process down.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import itertools
+import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, ValidationError
+
+from engine.protocol import (
+    EVENTS,
+    MAX_LINE_BYTES,
+    Cancel,
+    Describe,
+    Described,
+    ErrorCode,
+    Event,
+    Failed,
+    Finished,
+    Generate,
+    GenerateSettings,
+    Load,
+    Loaded,
+    Loading,
+    LoadSettings,
+    PairInfo,
+    Prefilling,
+    Progress,
+    TextDelta,
+    encode,
+)
+from engine.stats import Stats
+
+log = logging.getLogger(__name__)
+
+CANCEL_PATIENCE = 2.0
+"""Seconds a cancel may stay unanswered before the process is killed."""
+
+EXIT_PATIENCE = 1.5
+"""Seconds the process has to leave after its stdin was closed."""
+
+LOG_TAIL_BYTES = 4096
+
+TERMINAL_EVENTS = (Loaded, Finished, Failed, Described)
+
+
+def engine_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
+    """The environment of the engine process. Values the user set stay in force.
+
+    ``GGML_CPU_TILED_MM=0``: passes of 8 tokens and more round like single ones (read once by ggml at first use).
+    ``GOMP_SPINCOUNT=1000``: a busy neighbour costs its share of the cores, not a hundredfold slow-down; libgomp reads
+    it when it loads, so it has to be set from outside.
+    """
+    environment = dict(os.environ if base is None else base)
+    environment.setdefault("GGML_CPU_TILED_MM", "0")
+    if "OMP_WAIT_POLICY" not in environment:
+        environment.setdefault("GOMP_SPINCOUNT", "1000")
+    return environment
+
+
+class EngineClient:
+    """One engine process and the pair it should hold.
+
+    ``generate`` starts the process and loads the wanted pair when that is needed, so a caller never has to repair
+    anything after a crash: the next request simply works. Requests are answered one after the other.
+    """
+
+    def __init__(
+        self,
+        log_path: Path,
+        *,
+        command: Sequence[str] | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        self.log_path = log_path
+        self.pair: PairInfo | None = None
+        """What the running process holds; None before the first load and after a crash."""
+        self.wanted: LoadSettings | None = None
+        self._command = list(command or (sys.executable, "-P", "-m", "engine.host"))
+        self._environment = engine_environment(environment)
+        self._process: asyncio.subprocess.Process | None = None
+        self._reader: asyncio.Task[None] | None = None
+        self._queues: dict[int, asyncio.Queue[Event]] = {}
+        self._ids = itertools.count(1)
+        self._start_lock = asyncio.Lock()
+        self._log_start = 0
+        self._ending = False
+
+    # ------------------------------------------------------------------------------------------------- requests
+
+    async def load(self, settings: LoadSettings) -> AsyncGenerator[Loading | Loaded | Failed, None]:
+        """Hold the pair of ``settings`` from now on. Yields progress, then one Loaded or Failed.
+
+        A target that is loaded already stays loaded when only the draft changes.
+        """
+        self.wanted = settings
+        request = Load(id=next(self._ids), settings=settings)
+        async with contextlib.aclosing(self._exchange(request)) as events:
+            async for event in events:
+                if isinstance(event, Loaded):
+                    self.pair = event.pair
+                if isinstance(event, (Loading, Loaded, Failed)):
+                    yield event
+
+    async def generate(
+        self, settings: GenerateSettings
+    ) -> AsyncGenerator[Loading | Loaded | Prefilling | TextDelta | Progress | Finished | Failed, None]:
+        """Make one answer. Ends with exactly one Finished or Failed; loads the wanted pair first if it must.
+
+        Closing the iterator early cancels the request and waits until the engine is idle again.
+        """
+        if self.pair is None or not self.running:
+            if self.wanted is None:
+                yield Failed(id=0, code=ErrorCode.NO_MODEL, message="No model is chosen. Choose one and send again.")
+                return
+            async with contextlib.aclosing(self.load(self.wanted)) as loading:
+                async for load_event in loading:
+                    yield load_event
+                    if isinstance(load_event, Failed):
+                        return
+        request = Generate(id=next(self._ids), settings=settings)
+        text: list[str] = []
+        token_ids: list[int] = []
+        sources: list[str] = []
+        stats = Stats()
+        async with contextlib.aclosing(self._exchange(request)) as events:
+            async for event in events:
+                if isinstance(event, TextDelta):
+                    text.append(event.text)
+                    token_ids.extend(event.token_ids)
+                    sources.append(event.sources)
+                elif isinstance(event, Progress):
+                    stats = event.stats
+                elif isinstance(event, Failed) and event.code is ErrorCode.CANCELLED:
+                    yield Finished(
+                        id=request.id,
+                        finish_reason="cancelled",
+                        text="".join(text),
+                        token_ids=tuple(token_ids),
+                        sources="".join(sources),
+                        stats=stats,
+                        receipt=None,
+                    )
+                    return
+                if isinstance(event, (Prefilling, TextDelta, Progress, Finished, Failed)):
+                    yield event
+
+    async def describe(self) -> Described | Failed:
+        """Build, devices, threads and exact settings of the engine."""
+        async with contextlib.aclosing(self._exchange(Describe(id=next(self._ids)))) as events:
+            async for event in events:
+                if isinstance(event, (Described, Failed)):
+                    return event
+        raise RuntimeError("an exchange ended without its last event")
+
+    async def cancel(self) -> None:
+        """Stop everything that is queued or running. Returns once the engine answered, or was killed.
+
+        The cancelled iterators end by themselves: with Finished("cancelled"), or Failed(CANCELLED) for a load.
+        """
+        for request_id in list(self._queues):
+            await self._send(Cancel(id=next(self._ids), target=request_id))
+        deadline = asyncio.get_running_loop().time() + CANCEL_PATIENCE
+        waiting = set(self._queues)
+        while waiting & set(self._queues):
+            if asyncio.get_running_loop().time() > deadline:
+                await self._kill_unanswering()
+                return
+            await asyncio.sleep(0.01)
+
+    @property
+    def running(self) -> bool:
+        """Whether the engine process is alive."""
+        return self._process is not None and self._process.returncode is None
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the engine, None when it is not running."""
+        return self._process.pid if self._process is not None and self.running else None
+
+    async def start(self) -> None:
+        """Start the process if it is not running; a failure shows as Failed in the next request."""
+        async with self._start_lock:
+            if self.running:
+                return
+            if self._reader is not None:
+                await self._reader
+            await self._spawn()
+
+    async def close(self) -> None:
+        """End the process: ask by closing its stdin, then insist."""
+        self._ending = True
+        process = self._process
+        if process is None or process.returncode is not None:
+            return
+        if process.stdin is not None:
+            process.stdin.close()
+        try:
+            await asyncio.wait_for(process.wait(), EXIT_PATIENCE)
+        except TimeoutError:
+            _kill(process)
+            await process.wait()
+        if self._reader is not None:
+            await self._reader
+
+    # ------------------------------------------------------------------------------------------------- plumbing
+
+    async def _spawn(self) -> None:
+        self.log_path.parent.mkdir(parents=True, exist_ok=True)
+        with open(self.log_path, "ab") as log_file:
+            self._log_start = log_file.tell()
+            self._process = await asyncio.create_subprocess_exec(
+                *self._command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log_file,
+                limit=MAX_LINE_BYTES,
+                env=self._environment,
+                start_new_session=True,  # a Ctrl+C in the terminal is the UI's business
+            )
+        self.pair = None
+        self._reader = asyncio.create_task(self._read(self._process), name="engine reader")
+
+    async def _exchange(self, request: Load | Generate | Describe) -> AsyncGenerator[Event, None]:
+        queue: asyncio.Queue[Event] = asyncio.Queue()
+        done = False
+        try:
+            await self.start()
+            self._queues[request.id] = queue
+            await self._send(request)
+            if not self.running:  # it died between start and send: the reader has spoken already
+                queue.put_nowait(self._stopped(request.id))
+            while not done:
+                event = await queue.get()
+                if isinstance(event, TERMINAL_EVENTS):
+                    done = True
+                    self._queues.pop(request.id, None)
+                yield event
+        except OSError as error:
+            self._queues.pop(request.id, None)
+            done = True
+            yield Failed(
+                id=request.id,
+                code=ErrorCode.ENGINE_STOPPED,
+                message=f"The engine could not be started: {error}. Nothing was lost; details are in {self.log_path}.",
+            )
+        finally:
+            if not done:
+                await asyncio.shield(self._abandon(request.id, queue))
+
+    async def _abandon(self, request_id: int, queue: asyncio.Queue[Event]) -> None:
+        """The caller left early: cancel, and wait until the engine let go."""
+        try:
+            await self._send(Cancel(id=next(self._ids), target=request_id))
+            async with asyncio.timeout(CANCEL_PATIENCE):
+                while not isinstance(await queue.get(), TERMINAL_EVENTS):
+                    pass
+        except TimeoutError:
+            await self._kill_unanswering()
+        finally:
+            self._queues.pop(request_id, None)
+
+    async def _send(self, request: BaseModel) -> None:
+        process = self._process
+        if process is None or process.stdin is None or process.returncode is not None:
+            return
+        with contextlib.suppress(ConnectionError):
+            process.stdin.write(encode(request))
+            await process.stdin.drain()
+
+    async def _read(self, process: asyncio.subprocess.Process) -> None:
+        assert process.stdout is not None
+        while True:
+            try:
+                line = await process.stdout.readline()
+            except ValueError:  # longer than MAX_LINE_BYTES: not a word of ours
+                log.error("the engine sent a line over %d bytes", MAX_LINE_BYTES)
+                _kill(process)
+                break
+            if not line:
+                break
+            try:
+                event = EVENTS.validate_json(line)
+            except ValidationError:
+                log.error("the engine sent a line that is no event: %.200r", line)
+                continue
+            queue = self._queues.get(event.id)
+            if queue is not None:
+                queue.put_nowait(event)
+        await process.wait()
+        self.pair = None
+        for request_id, queue in list(self._queues.items()):
+            queue.put_nowait(self._stopped(request_id))
+
+    async def _kill_unanswering(self) -> None:
+        log.warning("a cancel was not answered within %.0f s; the engine is restarted", CANCEL_PATIENCE)
+        for request_id, queue in list(self._queues.items()):
+            queue.put_nowait(
+                Failed(
+                    id=request_id,
+                    code=ErrorCode.CANCELLED,
+                    message="Stopped. The engine did not answer and was restarted; the text so far is kept.",
+                )
+            )
+        if self._process is not None:
+            _kill(self._process)
+            await self._process.wait()
+        if self._reader is not None:
+            await self._reader
+
+    def _stopped(self, request_id: int) -> Failed:
+        code = self._process.returncode if self._process is not None else None
+        return Failed(
+            id=request_id,
+            code=ErrorCode.ENGINE_STOPPED,
+            message=f"The engine stopped ({describe_exit(code)}). What arrived so far is kept; "
+            "send again to start a new engine.",
+            detail=self.log_tail(),
+        )
+
+    def log_tail(self) -> str:
+        """The last lines the present (or last) process wrote to its log."""
+        try:
+            with open(self.log_path, "rb") as log_file:
+                size = log_file.seek(0, os.SEEK_END)
+                log_file.seek(max(self._log_start, size - LOG_TAIL_BYTES, 0))
+                return log_file.read().decode("utf-8", "replace").strip()
+        except OSError:
+            return ""
+
+
+def describe_exit(code: int | None) -> str:
+    """A process's return code in words: ``signal 4, illegal instruction``."""
+    if code is None:
+        return "it does not answer"
+    if code >= 0:
+        return f"exit code {code}"
+    names = {
+        signal.SIGILL: "illegal instruction: this build does not fit this processor",
+        signal.SIGKILL: "killed; out of memory?",
+        signal.SIGSEGV: "memory fault",
+        signal.SIGABRT: "aborted by a failed check",
+        signal.SIGFPE: "arithmetic fault",
+        signal.SIGBUS: "bus error: was the model file changed or removed?",
+        signal.SIGTERM: "terminated",
+    }
+    try:
+        known = signal.Signals(-code)
+    except ValueError:
+        return f"signal {-code}"
+    return f"signal {-code}, {names.get(known, known.name)}"
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        process.kill()

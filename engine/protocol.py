@@ -1,0 +1,304 @@
+"""The words that cross the process boundary: requests in, events out, one JSON object a line.
+
+Every request carries an ``id`` chosen by the client; every event carries the ``id`` of the request it belongs to
+(0: the process itself). Events of one request end with exactly one :class:`Loaded`, :class:`Finished`,
+:class:`Described` or :class:`Failed`.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Annotated, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+
+from engine.stats import Stats
+
+MAX_LINE_BYTES = 16 * 1024 * 1024
+"""Longest line either side accepts; asyncio's own default of 64 KiB cannot carry a pasted document."""
+
+SpeculationMode = Literal["off", "lookup", "draft", "auto"]
+ExactnessMode = Literal["auto", "exact", "fast"]
+FinishReason = Literal["stop", "length", "cancelled"]
+GpuLayers = int | Literal["auto", "all"]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+# ---------------------------------------------------------------------------------------------- what requests hold
+
+
+class Message(_Record):
+    """One turn of a conversation, as it was said."""
+
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Sampling(_Record):
+    """How the target's distribution is filtered. Temperature 0 is arg max; top_k 0, top_p 1, min_p 0 switch a
+    filter off. Filters run in llama.cpp's order: top_k, top_p, min_p, temperature."""
+
+    temperature: float = Field(0.7, ge=0, le=10)
+    top_k: int = Field(40, ge=0)
+    top_p: float = Field(0.95, gt=0, le=1)
+    min_p: float = Field(0.05, ge=0, le=1)
+
+
+class ModelFile(_Record):
+    """A GGUF on this disk and how much of it goes to a GPU (ignored by a build without one)."""
+
+    path: str
+    gpu_layers: GpuLayers = "auto"
+
+
+class LoadSettings(_Record):
+    """Which pair to hold in memory, and how. ``None`` lets the engine choose."""
+
+    target: ModelFile
+    draft: ModelFile | None = None
+    context: int | None = Field(None, ge=16, description="context window in tokens, for target and draft alike")
+    threads: int | None = Field(None, ge=1)
+    mode: ExactnessMode = "auto"
+
+
+class GenerateSettings(_Record):
+    """One answer to be made."""
+
+    messages: tuple[Message, ...]
+    sampling: Sampling = Sampling()
+    seed: int | None = Field(None, ge=0, lt=2**63, description="None: drawn at random, reported in the receipt")
+    speculation: SpeculationMode = "auto"
+    draft_max: int | None = Field(None, ge=0, le=64, description="longest draft; None: the engine's choice")
+    max_tokens: int | None = Field(None, ge=1, description="None: until the context is full")
+    stop: tuple[str, ...] = ()
+
+
+class Load(_Record):
+    kind: Literal["load"] = "load"
+    id: int
+    settings: LoadSettings
+
+
+class Generate(_Record):
+    kind: Literal["generate"] = "generate"
+    id: int
+    settings: GenerateSettings
+
+
+class Cancel(_Record):
+    """Stop the request ``target``, wherever it is: queued, loading, in prefill or decoding."""
+
+    kind: Literal["cancel"] = "cancel"
+    id: int
+    target: int
+
+
+class Describe(_Record):
+    """Ask for :class:`Described`."""
+
+    kind: Literal["describe"] = "describe"
+    id: int
+
+
+Request = Annotated[Load | Generate | Cancel | Describe, Field(discriminator="kind")]
+
+# ------------------------------------------------------------------------------------------------ what events hold
+
+
+class ModelInfo(_Record):
+    """A loaded model file."""
+
+    path: str
+    name: str = Field(description="general.name of the file, else the file's stem")
+    architecture: str
+    size_bytes: int
+    fingerprint: str = Field(description="SHA-256 over the size, the first and the last MiB")
+    layers: int
+    gpu_layers: int = Field(description="layers really offloaded")
+    context_trained: int
+    vocabulary: int
+
+
+class TemplateInfo(_Record):
+    """Which chat template renders the conversation."""
+
+    name: str = Field(description="'model' when it is the file's own, else the fallback's name")
+    sha256: str
+    notes: tuple[str, ...] = ()
+
+
+class PairInfo(_Record):
+    """What is loaded now, for the status line."""
+
+    target: ModelInfo
+    draft: ModelInfo | None
+    draft_refused: str | None = Field(None, description="why a draft that was asked for is not used")
+    template: TemplateInfo
+    context: int
+    threads: int
+    backend: str = Field(description="for example 'CPU' or 'CUDA0 (NVIDIA RTX 4090)'")
+    badge: str = Field(description="'exact settings, untested' or 'fast'")
+    notes: tuple[str, ...] = ()
+    load_seconds: float
+
+    def available(self) -> dict[SpeculationMode, str | None]:
+        """Every speculation mode -> None when it can be used now, else the reason why not."""
+        no_draft = None if self.draft else (self.draft_refused or "no draft model chosen")
+        return {"off": None, "lookup": None, "draft": no_draft, "auto": None}
+
+
+class Receipt(_Record):
+    """What is needed to check an answer and to make it again. Stored with the answer."""
+
+    version: int = 1
+    created: str = Field(description="UTC, ISO 8601")
+    target: ModelInfo
+    draft: ModelInfo | None
+    draft_refused: str | None = None
+    template: TemplateInfo
+    prompt_ids: tuple[int, ...]
+    settings: GenerateSettings = Field(description="as requested; the messages are left out (prompt_ids has them)")
+    seed: int
+    drafter: str = Field(description="'none', 'lookup', 'draft' or 'lookup+draft': what could propose")
+    draft_max: int = Field(description="longest draft really allowed")
+    mode: str
+    backend: str
+    threads: int
+    context: int
+    prefill_chunk: int
+    versions: dict[str, str]
+    notes: tuple[str, ...] = Field((), description="everything that was done otherwise than asked, and why")
+
+
+class ErrorCode(StrEnum):
+    """What went wrong, for code; people read :attr:`Failed.message`."""
+
+    NO_SUCH_FILE = "no_such_file"
+    NOT_GGUF = "not_gguf"
+    TRUNCATED_GGUF = "truncated_gguf"
+    LOAD_FAILED = "load_failed"
+    NO_MODEL = "no_model"
+    PROMPT_TOO_LARGE = "prompt_too_large"
+    TEMPLATE_FAILED = "template_failed"
+    CANCELLED = "cancelled"
+    BAD_REQUEST = "bad_request"
+    ENGINE_STOPPED = "engine_stopped"
+    INTERNAL = "internal"
+
+
+class Ready(_Record):
+    """The process is up; sent once, before anything else."""
+
+    kind: Literal["ready"] = "ready"
+    id: int = 0
+    pid: int
+    versions: dict[str, str]
+
+
+class Loading(_Record):
+    kind: Literal["loading"] = "loading"
+    id: int
+    what: Literal["target", "draft"]
+    fraction: float = Field(ge=0, le=1)
+
+
+class Loaded(_Record):
+    kind: Literal["loaded"] = "loaded"
+    id: int
+    pair: PairInfo
+
+
+class Prefilling(_Record):
+    """Progress of reading the prompt; ``done`` counts cached tokens too."""
+
+    kind: Literal["prefilling"] = "prefilling"
+    id: int
+    done: int
+    total: int
+
+
+class TextDelta(_Record):
+    """New text. ``sources`` has one letter a token: ``t`` the target in a pass without a draft, ``l`` proposed by
+    lookup, ``d`` proposed by the draft model, ``c`` the target's correction of a rejected proposal, ``b`` the
+    target's bonus token behind a wholly accepted draft. Tokens may come with text that follows later (an incomplete
+    character or a possible stop string is held back), so ``text`` may be empty."""
+
+    kind: Literal["text"] = "text"
+    id: int
+    text: str
+    token_ids: tuple[int, ...] = ()
+    sources: str = ""
+
+
+class Progress(_Record):
+    """The live figures, at most five times a second."""
+
+    kind: Literal["progress"] = "progress"
+    id: int
+    stats: Stats
+    drafter: str
+
+
+class Finished(_Record):
+    """An answer ended. ``text`` is the whole answer (the joined deltas equal it)."""
+
+    kind: Literal["finished"] = "finished"
+    id: int
+    finish_reason: FinishReason
+    text: str
+    token_ids: tuple[int, ...]
+    sources: str
+    stats: Stats
+    receipt: Receipt | None = Field(description="None only when the engine had to be killed to honour a cancel")
+
+
+class Failed(_Record):
+    """The request ended in an error. ``message`` is for people: what happened, what was kept, what to do."""
+
+    kind: Literal["failed"] = "failed"
+    id: int
+    code: ErrorCode
+    message: str
+    detail: str = Field("", description="log lines or numbers for the details pane, never a traceback on screen")
+
+
+class Device(_Record):
+    name: str
+    description: str
+    kind: Literal["cpu", "gpu", "igpu", "accelerator"]
+    memory_total: int
+    memory_free: int
+
+
+class Described(_Record):
+    """Build, devices and settings of the engine, for ``doctor``."""
+
+    kind: Literal["described"] = "described"
+    id: int
+    versions: dict[str, str]
+    system_info: str
+    devices: tuple[Device, ...]
+    gpu_offload: bool
+    threads: int
+    cores: str = Field(description="how the thread count came about")
+    environment: dict[str, str] = Field(description="variables set before the library loaded")
+    exact_settings: dict[str, str]
+
+
+Event = Annotated[
+    Ready | Loading | Loaded | Prefilling | TextDelta | Progress | Finished | Failed | Described,
+    Field(discriminator="kind"),
+]
+
+REQUESTS: TypeAdapter[Load | Generate | Cancel | Describe] = TypeAdapter(Request)
+EVENTS: TypeAdapter[
+    Ready | Loading | Loaded | Prefilling | TextDelta | Progress | Finished | Failed | Described
+] = TypeAdapter(Event)
+
+
+def encode(record: BaseModel) -> bytes:
+    """One JSON line, newline included. Lone surrogates become replacement marks: a line is always valid UTF-8."""
+    return record.model_dump_json().encode("utf-8", "replace") + b"\n"
