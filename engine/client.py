@@ -19,6 +19,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
+from engine.machine import engine_environment
 from engine.protocol import (
     EVENTS,
     MAX_LINE_BYTES,
@@ -56,20 +57,6 @@ LOG_TAIL_BYTES = 4096
 TERMINAL_EVENTS = (Loaded, Finished, Failed, Described)
 
 
-def engine_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """The environment of the engine process. Values the user set stay in force.
-
-    ``GGML_CPU_TILED_MM=0``: passes of 8 tokens and more round like single ones (read once by ggml at first use).
-    ``GOMP_SPINCOUNT=1000``: a busy neighbour costs its share of the cores, not a hundredfold slow-down; libgomp reads
-    it when it loads, so it has to be set from outside.
-    """
-    environment = dict(os.environ if base is None else base)
-    environment.setdefault("GGML_CPU_TILED_MM", "0")
-    if "OMP_WAIT_POLICY" not in environment:
-        environment.setdefault("GOMP_SPINCOUNT", "1000")
-    return environment
-
-
 class EngineClient:
     """One engine process and the pair it should hold.
 
@@ -90,6 +77,9 @@ class EngineClient:
         self.wanted: LoadSettings | None = None
         self._command = list(command or (sys.executable, "-P", "-m", "engine.host"))
         self._environment = engine_environment(environment)
+        # -P keeps a folder named "engine" in the current directory out; this puts ours in front of all others.
+        root = str(Path(__file__).resolve().parents[1])
+        self._environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, self._environment.get("PYTHONPATH")]))
         self._process: asyncio.subprocess.Process | None = None
         self._reader: asyncio.Task[None] | None = None
         self._queues: dict[int, asyncio.Queue[Event]] = {}

@@ -7,10 +7,12 @@ Every request carries an ``id`` chosen by the client; every event carries the ``
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
+from pydantic_core import PydanticSerializationError
 
 from engine.stats import Stats
 
@@ -20,6 +22,7 @@ MAX_LINE_BYTES = 16 * 1024 * 1024
 SpeculationMode = Literal["off", "lookup", "draft", "auto"]
 ExactnessMode = Literal["auto", "exact", "fast"]
 FinishReason = Literal["stop", "length", "cancelled"]
+LoadingWhat = Literal["target", "draft"]
 GpuLayers = int | Literal["auto", "all"]
 
 
@@ -201,7 +204,7 @@ class Ready(_Record):
 class Loading(_Record):
     kind: Literal["loading"] = "loading"
     id: int
-    what: Literal["target", "draft"]
+    what: LoadingWhat
     fraction: float = Field(ge=0, le=1)
 
 
@@ -294,11 +297,15 @@ Event = Annotated[
 ]
 
 REQUESTS: TypeAdapter[Load | Generate | Cancel | Describe] = TypeAdapter(Request)
-EVENTS: TypeAdapter[
-    Ready | Loading | Loaded | Prefilling | TextDelta | Progress | Finished | Failed | Described
-] = TypeAdapter(Event)
+EVENTS: TypeAdapter[Ready | Loading | Loaded | Prefilling | TextDelta | Progress | Finished | Failed | Described] = (
+    TypeAdapter(Event)
+)
 
 
 def encode(record: BaseModel) -> bytes:
     """One JSON line, newline included. Lone surrogates become replacement marks: a line is always valid UTF-8."""
-    return record.model_dump_json().encode("utf-8", "replace") + b"\n"
+    try:
+        return record.model_dump_json().encode() + b"\n"
+    except PydanticSerializationError:  # text that came in by way of surrogateescape, or from a damaged file
+        text = json.dumps(record.model_dump(mode="python"), ensure_ascii=False)
+        return text.encode("utf-8", "replace") + b"\n"

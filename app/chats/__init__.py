@@ -1,0 +1,1 @@
+"""Conversations that outlive the process: an SQLite store of message trees (:mod:`app.chats.store`)."""

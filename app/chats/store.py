@@ -1,0 +1,280 @@
+"""ChatStore: where conversations live.
+
+    store = open_chats(paths.chats_file(), tell=lambda notice: app.notify(notice.text, severity=notice.severity))
+    chat = store.last_conversation() or store.create_conversation()
+    shown = store.path(chat.id)
+    question = store.append_user(chat.id, text, parent=shown[-1].id if shown else None)
+    answer = store.start_answer(chat.id, parent=question.id)
+    store.checkpoint(answer.id, text_so_far)          # at least every second
+    store.finish_answer(answer.id, finished_event)    # or store.fail_answer(answer.id, words, text=text_so_far)
+
+**A write never raises because of the disk.** It happens in memory first, so the chat always goes on; when it cannot
+reach the disk, ``tell`` hears "not saved: ..." once, :attr:`ChatStore.trouble` keeps the sentence for the status
+line, and every later write tries to save everything that is missing. Only a call that makes no sense (no such
+message) raises :class:`StoreError`.
+
+Thread-safe: one lock around every call. A call takes milliseconds; in the rare case that another process holds the
+file, up to :data:`~app.chats.disk.PATIENCE` seconds.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from app.chats import tree
+from app.chats.disk import Tell
+from app.chats.keeper import Keeper
+from app.chats.records import Conversation, Figures, Message, StoreError
+from app.chats.words import storable, title_from
+
+if TYPE_CHECKING:  # only a name here; importing it would cost the start more than opening the store does
+    from engine.protocol import Finished
+
+_LAST_OPEN: Final = "last_conversation"
+
+
+def open_chats(file: Path | None, tell: Tell) -> ChatStore:
+    """Open the store ``file`` (created when missing). Never raises: a store that cannot be used (folder not
+    writable, written by a newer version) gives one in memory, a damaged one is moved aside and what can be read is
+    taken over; ``tell`` hears about each (in the thread of the call that found out, so it must be quick and must not
+    call the store). ``file=None``: nothing is ever written to disk.
+
+    Answers that a process which is gone was still writing become ``interrupted``."""
+    return ChatStore(Keeper(file, tell))
+
+
+class ChatStore:
+    """Conversations as trees of messages. Made by :func:`open_chats`."""
+
+    def __init__(self, keeper: Keeper) -> None:
+        self._keeper = keeper
+        self._lock = threading.RLock()
+        self._checkpoints: dict[int, str] = {}
+
+    @property
+    def file(self) -> Path | None:
+        """Where the chats are kept; None: nowhere, by wish."""
+        return self._keeper.file
+
+    @property
+    def trouble(self) -> str | None:
+        """None while everything is on disk, else the sentence "not saved: ..." for the status line."""
+        return self._keeper.trouble
+
+    def close(self) -> None:
+        """Try once more to save what is missing, and let go of the file. Safe to call twice."""
+        with self._lock:
+            self._keeper.close()
+
+    # ------------------------------------------------------------------------------------------- conversations
+
+    def create_conversation(self, settings: Mapping[str, object] | None = None) -> Conversation:
+        """A new, untitled chat. It is listed once something was said in it, and titled by its first message."""
+        number, now, words = tree.new_id(), time.time(), json.dumps(dict(settings or {}))
+
+        def create(db: sqlite3.Connection) -> None:
+            tree.insert_conversation(db, number, now, words)
+            tree.remember(db, _LAST_OPEN, number)
+
+        with self._lock:
+            self._keeper.write(create, number, new=True)
+            return self._known(number)
+
+    def conversations(self, limit: int = 50, offset: int = 0) -> tuple[Conversation, ...]:
+        """Chats in which something was said, newest first."""
+        with self._lock:
+            unsaved = self._keeper.unsaved
+            if not unsaved:
+                return tuple(self._keeper.read(partial(tree.conversations, limit=limit, offset=offset)))
+            stored = self._keeper.read(partial(tree.conversations, limit=offset + limit, offset=0))
+            newer = self._keeper.in_memory(partial(tree.conversations, limit=offset + limit, offset=0))
+            listed = [chat for chat in stored if chat.id not in unsaved] + [c for c in newer if c.id in unsaved]
+            listed.sort(key=lambda chat: chat.updated, reverse=True)
+            return tuple(listed[offset : offset + limit])
+
+    def conversation(self, conversation_id: int) -> Conversation | None:
+        """One chat, or None when there is none with this id."""
+        with self._lock:
+            return self._keeper.read(lambda db: tree.conversation(db, conversation_id), conversation_id)
+
+    def last_conversation(self) -> Conversation | None:
+        """The chat to open at start: the one last marked open, else the newest; None in an empty store."""
+        with self._lock:
+            number = self._keeper.read(lambda db: tree.remembered(db, _LAST_OPEN))
+            found = self.conversation(number) if isinstance(number, int) else None
+            return found or next(iter(self.conversations(limit=1)), None)
+
+    def mark_open(self, conversation_id: int) -> None:
+        """Remember which chat is on screen (``create_conversation`` and ``append_user`` do it by themselves)."""
+        with self._lock:
+            self._keeper.write(
+                lambda db: tree.remember(db, _LAST_OPEN, conversation_id), conversation_id, durable=False
+            )
+
+    def rename(self, conversation_id: int, title: str) -> Conversation:
+        """Give a chat a title of the user's choice."""
+        return self._set(conversation_id, "title", storable(title))
+
+    def save_settings(self, conversation_id: int, settings: Mapping[str, object]) -> Conversation:
+        """Replace what this chat does otherwise than settings.toml."""
+        return self._set(conversation_id, "settings", json.dumps(dict(settings)))
+
+    # ------------------------------------------------------------------------------------------------ messages
+
+    def append_user(self, conversation_id: int, content: str, *, parent: int | None) -> Message:
+        """Keep what the user says, committed when this returns, and make it the leaf. ``parent`` is the message it
+        answers (the last one on screen), None for the first; edit-and-resend passes the parent of the edited one.
+        The first message gives an untitled chat its title."""
+        now, content = time.time(), storable(content)
+        said = Message(tree.new_id(), conversation_id, parent, "user", content, "complete", None, now, now)
+        title = title_from(content)
+
+        def append(db: sqlite3.Connection) -> None:
+            tree.insert_message(db, said, None, title)
+            tree.remember(db, _LAST_OPEN, conversation_id)
+
+        with self._lock:
+            self._require_parent(said)
+            self._keeper.write(append, conversation_id, said.id)
+        return said
+
+    def remove_user(self, message_id: int) -> str:
+        """Take back a user message that was refused before sending; returns its text for the composer. The leaf goes
+        back to its parent. StoreError when it was answered already."""
+        with self._lock:
+            said = self._message(message_id)
+            if said.role != "user":
+                raise StoreError("Only a message of the user can be taken back.")
+            if self.children(message_id):
+                raise StoreError("This message was answered already; it stays in the chat.")
+            title = title_from(said.content)
+            self._keeper.remove(lambda db: tree.remove_message(db, said, title), said.conversation, said.id)
+            return said.content
+
+    def start_answer(self, conversation_id: int, *, parent: int) -> Message:
+        """An empty answer in state ``writing`` below the user message ``parent``; it becomes the leaf. Regenerate:
+        call it again with the same parent."""
+        answer = Message(tree.new_id(), conversation_id, parent, "assistant", "", "writing", None, time.time(), None)
+        with self._lock:
+            self._require_parent(answer)
+            token = self._keeper.token
+            self._keeper.write(lambda db: tree.insert_message(db, answer, token), conversation_id, answer.id)
+        return answer
+
+    def checkpoint(self, message_id: int, text: str) -> None:
+        """The answer's whole text so far. Call it at least every second while text arrives; cheap when unchanged."""
+        with self._lock:
+            if self._checkpoints.get(message_id) == text:
+                return
+            conversation_id, words, token = self._message(message_id).conversation, storable(text), self._keeper.token
+            self._keeper.write(
+                lambda db: tree.write_text(db, message_id, words, token), conversation_id, message_id, durable=False
+            )
+            self._checkpoints[message_id] = text
+
+    def finish_answer(self, message_id: int, finished: Finished) -> Message:
+        """The answer ended (state ``complete``, or ``cancelled`` when the user stopped it); keeps text, figures,
+        receipt, token ids and their sources."""
+        receipt = None if finished.receipt is None else finished.receipt.model_dump_json()
+        stats = finished.stats.model_dump_json()
+        figures = Figures(message_id, finished.finish_reason, finished.token_ids, finished.sources, stats, receipt)
+        with self._lock:
+            ended = replace(
+                self._message(message_id),
+                content=storable(finished.text),
+                state="cancelled" if finished.finish_reason == "cancelled" else "complete",
+                error=None,
+                finished=time.time(),
+            )
+            self._end(ended, figures)
+        return ended
+
+    def fail_answer(self, message_id: int, error: str, *, text: str | None = None) -> Message:
+        """The answer ended in an error; ``error`` is the sentence shown. ``text``: all that arrived (None: what the
+        last checkpoint had)."""
+        with self._lock:
+            before = self._message(message_id)
+            content = before.content if text is None else storable(text)
+            ended = replace(before, content=content, state="failed", error=storable(error), finished=time.time())
+            self._end(ended, None)
+        return ended
+
+    def message(self, message_id: int) -> Message | None:
+        """One message, or None."""
+        with self._lock:
+            copy = self._keeper.in_memory(lambda db: tree.message(db, message_id))
+            chat = None if copy is None else copy.conversation
+            return self._keeper.read(lambda db: tree.message(db, message_id), chat) or copy
+
+    def path(self, conversation_id: int, *, last: int | None = None) -> tuple[Message, ...]:
+        """Root to current leaf: what is shown and what is sent. ``last``: only that many from the end."""
+        with self._lock:
+            self._keeper.hold_fresh(conversation_id)
+            return self._keeper.in_memory(lambda db: tree.path(db, conversation_id, last))
+
+    def children(self, message_id: int) -> tuple[Message, ...]:
+        """What was said directly below a message, oldest first."""
+        with self._lock:
+            chat = self._message(message_id).conversation
+            return self._keeper.read(lambda db: tree.below(db, chat, message_id), chat)
+
+    def siblings(self, message_id: int) -> tuple[Message, ...]:
+        """A message and its variants, oldest first: for ``2/3`` and previous / next."""
+        with self._lock:
+            said = self._message(message_id)
+            return self._keeper.read(lambda db: tree.below(db, said.conversation, said.parent), said.conversation)
+
+    def switch_leaf(self, message_id: int) -> tuple[Message, ...]:
+        """Show the branch through this message, down to its newest descendant; returns the new path."""
+        with self._lock:
+            chat = self._message(message_id).conversation
+            leaf = self._keeper.read(lambda db: tree.newest_below(db, message_id), chat)
+            self._set(chat, "leaf", leaf)
+            return self.path(chat)
+
+    def figures(self, message_ids: Iterable[int]) -> dict[int, Figures]:
+        """The figures of those of the messages that are finished answers."""
+        wanted = tuple(message_ids)
+        with self._lock:
+            found = self._keeper.read(lambda db: tree.figures(db, wanted))
+            return found | self._keeper.in_memory(lambda db: tree.figures(db, wanted))
+
+    # ------------------------------------------------------------------------------------------------- helpers
+
+    def _known(self, conversation_id: int) -> Conversation:
+        found = self.conversation(conversation_id)
+        if found is None:
+            raise StoreError("This chat is not in the store any more.")
+        return found
+
+    def _message(self, message_id: int) -> Message:
+        found = self.message(message_id)
+        if found is None:
+            raise StoreError("This message is not in the store any more.")
+        return found
+
+    def _require_parent(self, said: Message) -> None:
+        if said.parent is not None and self._message(said.parent).conversation != said.conversation:
+            raise StoreError("A message cannot answer one of another chat.")
+
+    def _set(self, conversation_id: int, column: str, value: object) -> Conversation:
+        with self._lock:
+            self._keeper.write(lambda db: tree.set_column(db, column, value, conversation_id), conversation_id)
+            return self._known(conversation_id)
+
+    def _end(self, ended: Message, figures: Figures | None) -> None:
+        def end(db: sqlite3.Connection) -> None:
+            tree.end_message(db, ended)
+            if figures is not None:
+                tree.write_figures(db, figures)
+
+        self._keeper.write(end, ended.conversation, ended.id)
+        self._checkpoints.pop(ended.id, None)

@@ -1,0 +1,146 @@
+"""``slipstream ask``: one prompt in, one answer out. stdout holds the answer and nothing else."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from app import receipt
+from app.commands import client
+from app.commands.errors import CANCELLED, FAILED, PIPE_CLOSED, say
+from app.commands.options import answer_request, effective_settings, load_request
+from app.commands.prompt import read_prompt, valid_text
+from app.commands.stdout import AnswerWriter, Progress
+from engine.client import EngineClient
+from engine.protocol import (
+    ErrorCode,
+    Failed,
+    Finished,
+    GenerateSettings,
+    Loading,
+    LoadSettings,
+    Message,
+    Prefilling,
+    TextDelta,
+)
+
+IMPATIENCE = 2
+"""The second Ctrl+C waits for nobody."""
+
+
+def run_ask(options: Mapping[str, Any]) -> int:
+    """Returns the exit code: 0 answer, 1 error, 130 cancelled."""
+    loaded = effective_settings(options)
+    for complaint in loaded.complaints:
+        say(complaint)
+    settings = loaded.settings
+    load = load_request(settings)
+    messages = [Message(role="user", content=read_prompt(options["prompt"]))]
+    if settings.system:
+        messages.insert(0, Message(role="system", content=valid_text(settings.system)))
+    stop = [valid_text(text) for text in options["stop"] or ()]
+    request = answer_request(settings, tuple(messages), {**options, "stop": stop})
+    return asyncio.run(_Answer(client.make_client(), as_json=options["as_json"]).run(load, request))
+
+
+class _Answer:
+    """One answer on its way to stdout, and the Ctrl+C that may end it."""
+
+    def __init__(self, client: EngineClient, *, as_json: bool) -> None:
+        self._client = client
+        self._json = as_json
+        self._out = AnswerWriter()
+        self._progress = Progress()
+        self._interrupts = 0
+        self._cancelling: asyncio.Task[None] | None = None
+
+    async def run(self, load: LoadSettings, request: GenerateSettings) -> int:
+        self._client.wanted = load
+        with _interrupt_handler(self._interrupted):
+            try:
+                return await self._generate(request)
+            except BrokenPipeError:
+                return PIPE_CLOSED
+            finally:
+                if self._cancelling is not None:
+                    self._cancelling.cancel()
+                await self._client.close()
+
+    async def _generate(self, request: GenerateSettings) -> int:
+        async with contextlib.aclosing(self._client.generate(request)) as events:
+            async for event in events:
+                if isinstance(event, Loading):
+                    self._progress.show(f"loading {event.what} {event.fraction:.0%}")
+                elif isinstance(event, Prefilling):
+                    self._progress.show(f"reading {event.done}/{event.total}")
+                elif isinstance(event, TextDelta) and event.text and not self._json:
+                    self._progress.clear()
+                    self._out.write(event.text)
+                elif isinstance(event, (Finished, Failed)):
+                    self._progress.clear()
+                    return self._finished(event) if isinstance(event, Finished) else self._failed(event)
+        raise RuntimeError("the engine's events ended without a last one")
+
+    def _finished(self, event: Finished) -> int:
+        cancelled = event.finish_reason == "cancelled"
+        if self._json:
+            self._out.write(_as_json(event) + "\n")
+        self._out.finish()
+        say(_line(event))
+        for note in receipt.notes(event.receipt) if event.receipt else ():
+            say(note)
+        return CANCELLED if cancelled else 0
+
+    def _failed(self, event: Failed) -> int:
+        self._out.finish()
+        if event.code is ErrorCode.CANCELLED:  # during load: there is no answer yet
+            say("cancelled")
+            return CANCELLED
+        say(event.message)
+        return FAILED
+
+    def _interrupted(self) -> None:
+        self._interrupts += 1
+        if self._interrupts >= IMPATIENCE:
+            os._exit(CANCELLED)  # closes the engine's stdin, which ends it
+        self._cancelling = asyncio.ensure_future(self._cancel())
+
+    async def _cancel(self) -> None:
+        """Again and again until the answer has ended: the first one may come before the engine has the request."""
+        while True:
+            await self._client.cancel()
+            await asyncio.sleep(0.05)
+
+
+def _line(event: Finished) -> str:
+    """The receipt in one line, with what the command line has no other place for: seed and mode."""
+    drafter = event.receipt.drafter if event.receipt else "none"
+    words = [receipt.wide(event.stats, drafter)]
+    if event.receipt:
+        words += [f"seed {event.receipt.seed}", event.receipt.mode]
+    if event.finish_reason != "stop":
+        words.append("cancelled" if event.finish_reason == "cancelled" else "stopped at the limit")
+    return "   ".join(words)
+
+
+def _as_json(event: Finished) -> str:
+    return event.model_dump_json(include={"text", "token_ids", "finish_reason", "receipt", "stats"})
+
+
+@contextlib.contextmanager
+def _interrupt_handler(handle: Callable[[], None]) -> Iterator[None]:
+    """Ctrl+C calls ``handle`` inside the event loop."""
+    loop = asyncio.get_running_loop()
+    try:
+        loop.add_signal_handler(signal.SIGINT, handle)
+    except NotImplementedError:  # Windows
+        before = signal.signal(signal.SIGINT, lambda *_: loop.call_soon_threadsafe(handle))
+        yield
+        signal.signal(signal.SIGINT, before)
+    else:
+        yield
+        loop.remove_signal_handler(signal.SIGINT)

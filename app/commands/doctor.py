@@ -1,0 +1,230 @@
+"""``slipstream doctor``: what is here, what works, and what is wrong with each. Exit code 0 when all is well."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import platform
+import re
+import shutil
+import sys
+import tempfile
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from app import __version__, paths
+from app.clean import clean
+from app.commands import client
+from app.commands.errors import FAILED
+from app.library.catalog import catalog
+from app.library.resolve import ModelNotFoundError, find_source, gguf_files
+from app.settings import load_settings
+from engine.files.header import HeaderError, read_header
+from engine.protocol import Described, Failed
+
+PACKAGES = ("llama-cpp-python", "textual", "huggingface-hub", "pydantic", "numpy", "jinja2")
+
+LOW_DISK = 1 << 30
+
+ENGINE_PATIENCE = 30.0
+"""Seconds the engine has to describe itself."""
+
+
+def run_doctor(as_json: bool) -> int:
+    """Look at everything, print it, and return the exit code."""
+    report = examine()
+    text = json.dumps(report, indent=2, ensure_ascii=False) if as_json else _words(report)
+    print(text.encode(sys.stdout.encoding or "utf-8", "replace").decode(sys.stdout.encoding or "utf-8"))
+    return FAILED if report["problems"] else 0
+
+
+def examine() -> dict[str, Any]:
+    """The whole report; ``problems`` lists, one sentence each, everything in it that is wrong."""
+    problems: list[str] = []
+    report: dict[str, Any] = {
+        "slipstream": __version__,
+        "versions": _versions(problems),
+        "engine": _engine(problems),
+        "folders": [_folder(name, folder, problems) for name, folder in _folders()],
+        "settings": _settings(problems),
+        "models": _models(problems),
+        "terminal": _terminal(),
+    }
+    return {**report, "problems": problems}
+
+
+def _versions(problems: list[str]) -> dict[str, str]:
+    versions = {"python": platform.python_version(), "system": platform.platform()}
+    for package in PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:
+            problems.append(f"The package {package} is not installed.")
+    return versions
+
+
+def _engine(problems: list[str]) -> dict[str, Any]:
+    """What the engine process says of itself, or why it does not."""
+
+    async def ask() -> Described | Failed:
+        engine = client.make_client()
+        try:
+            async with asyncio.timeout(ENGINE_PATIENCE):
+                return await engine.describe()
+        finally:
+            await engine.close()
+
+    try:
+        answer = asyncio.run(ask())
+    except TimeoutError:
+        problems.append(f"The engine did not answer within {ENGINE_PATIENCE:.0f} seconds.")
+        return {"error": problems[-1]}
+    if isinstance(answer, Failed):
+        what_happened = re.split(r"(?<=\.)\s", answer.message, maxsplit=1)[0]  # the rest speaks of answers kept
+        last_words = answer.detail.splitlines()[-1:]
+        problems.append(" Its last words: ".join([what_happened, *last_words]))
+        return {"error": what_happened, "log": answer.detail}
+    return answer.model_dump(exclude={"kind", "id"}, mode="json")
+
+
+def _folders() -> list[tuple[str, Path]]:
+    return [
+        ("data", paths.data_dir()),
+        ("models", paths.models_dir()),
+        ("config", paths.config_dir()),
+        ("cache", paths.cache_dir()),
+        ("state", paths.state_dir()),
+        ("log", paths.log_dir()),
+    ]
+
+
+def _folder(name: str, folder: Path, problems: list[str]) -> dict[str, Any]:
+    """Whether the folder can be written to; one that is not there yet is judged by where it would be made."""
+    existing = next(place for place in (folder, *folder.parents) if place.exists())
+    wrong = None
+    try:
+        if not existing.is_dir():
+            raise NotADirectoryError(f"{existing} is a file")
+        with tempfile.TemporaryFile(dir=existing):  # asking for permission bits is not enough on network disks
+            pass
+        free = shutil.disk_usage(existing).free
+    except OSError as error:
+        free = None
+        wrong = f"The {name} folder {folder} cannot be written to: {error.strerror or error}."
+    if name == "data" and free is not None and free < LOW_DISK:
+        wrong = f"The disk of the data folder {folder} has only {_size(free)} left."
+    if wrong:
+        problems.append(wrong)
+    return {"name": name, "path": str(folder), "exists": folder.is_dir(), "free_bytes": free, "wrong": wrong}
+
+
+def _settings(problems: list[str]) -> dict[str, Any]:
+    file = paths.settings_file()
+    loaded = load_settings(file)
+    problems += loaded.complaints
+    return {"path": str(file), "exists": file.exists(), "wrong": list(loaded.complaints)}
+
+
+def _models(problems: list[str]) -> list[dict[str, Any]]:
+    """Every model file that can be asked for by name, and whether it is whole."""
+    files = gguf_files(paths.models_dir())
+    try:
+        starter = find_source(catalog().starter.target, paths.models_dir())
+        files = [starter, *(file for file in files if file != starter)]
+    except ModelNotFoundError as error:
+        problems.append(str(error))
+    return [_model(file, problems) for file in files]
+
+
+def _model(file: Path, problems: list[str]) -> dict[str, Any]:
+    report: dict[str, Any] = {"path": str(file), "wrong": None}
+    try:
+        header = read_header(file)
+    except HeaderError as error:
+        report["wrong"] = error.message
+    except OSError as error:
+        report["wrong"] = f"{file} cannot be read: {error.strerror or error}."
+    else:
+        report |= {
+            "name": header.name,
+            "architecture": header.architecture,
+            "size_bytes": header.size,
+            "context": header.context_length,
+        }
+    if report["wrong"]:
+        problems.append(report["wrong"])
+    return report
+
+
+def _terminal() -> dict[str, Any]:
+    facts = {"term": os.environ.get("TERM"), "encoding": getattr(sys.stdout, "encoding", None)}
+    try:
+        size = os.get_terminal_size(sys.stdout.fileno())
+    except (OSError, ValueError):  # a pipe or a file
+        return {**facts, "columns": None, "rows": None}
+    return {**facts, "columns": size.columns, "rows": size.lines}
+
+
+def _words(report: dict[str, Any]) -> str:
+    """The report for people."""
+    lines = [f"slipstream {report['slipstream']}", *_pairs(report["versions"])]
+    lines += ["", "engine", *_engine_words(report["engine"])]
+    lines += ["", "folders"]
+    for folder in report["folders"]:
+        lines.append(f"  {folder['name']:<10} {folder['path']}  ({_folder_words(folder)})")
+    settings = report["settings"]
+    lines.append(f"  {'settings':<10} {settings['path']}" + ("" if settings["exists"] else "  (none)"))
+    lines += ["", "models", *(_model_words(model) for model in report["models"])]
+    terminal = report["terminal"]
+    size = f"{terminal['columns']} x {terminal['rows']}" if terminal["columns"] else "output is not a terminal"
+    lines += ["", f"terminal     {terminal['term']}, {size}, {terminal['encoding']}", ""]
+    problems = report["problems"]
+    if problems:
+        lines += [f"{len(problems)} problem{'s' * (len(problems) > 1)}:", *(f"  {problem}" for problem in problems)]
+    else:
+        lines.append("All is well.")
+    return clean("\n".join(lines))
+
+
+def _folder_words(folder: dict[str, Any]) -> str:
+    if folder["free_bytes"] is None:
+        return "cannot be written to"
+    return f"{_size(folder['free_bytes'])} free" if folder["exists"] else "will be made when needed"
+
+
+def _engine_words(engine: dict[str, Any]) -> list[str]:
+    if "error" in engine:
+        return [f"  {engine['error']}", *(f"  | {line}" for line in engine.get("log", "").splitlines()[-8:])]
+    devices = [
+        f"{device['name']}: {device['description']} ({device['kind']}, {_size(device['memory_total'])})"
+        for device in engine["devices"]
+    ]
+    facts = {
+        "build": ", ".join(f"{name} {number}" for name, number in engine["versions"].items()),
+        "processor": engine["system_info"].strip(),
+        "devices": "; ".join(devices) or "none",
+        "offload": "to a GPU is built in" if engine["gpu_offload"] else "none: this build has no GPU backend",
+        "threads": f"{engine['threads']} ({engine['cores']})",
+        "exact": ", ".join(f"{name}={value}" for name, value in engine["exact_settings"].items()),
+        "environment": ", ".join(f"{name}={value}" for name, value in engine["environment"].items()),
+    }
+    return _pairs(facts)
+
+
+def _model_words(model: dict[str, Any]) -> str:
+    if model["wrong"]:
+        return f"  {model['path']}  (unusable)"
+    context = f", context {model['context']}" if model["context"] else ""
+    return f"  {model['path']}  (whole, {_size(model['size_bytes'])}, {model['architecture']}{context})"
+
+
+def _pairs(facts: dict[str, str]) -> list[str]:
+    width = max(len(name) for name in facts)
+    return [f"  {name:<{width}}  {value}" for name, value in facts.items()]
+
+
+def _size(count: int) -> str:
+    """``98 MB``, ``3.1 GB``: decimal, as disks and models are sold."""
+    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"

@@ -1,0 +1,91 @@
+"""From the options of a command and the settings file to what the engine is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from app import paths
+from app.commands.errors import CommandError
+from app.library.catalog import catalog
+from app.library.resolve import ModelNotFoundError, find_source, resolve
+from app.settings import LoadedSettings, Settings, load_settings
+from engine.protocol import GenerateSettings, LoadSettings, Message, ModelFile, Sampling
+
+Record = TypeVar("Record", bound=BaseModel)
+
+NOTHING: Mapping[str, Any] = MappingProxyType({})
+
+
+def effective_settings(options: Mapping[str, Any]) -> LoadedSettings:
+    """The settings file with the given options (those that are not None) above it, and what is wrong in the file."""
+    loaded = load_settings(paths.settings_file())
+    given = {
+        name: _plain(value) for name, value in options.items() if value is not None and name in Settings.model_fields
+    }
+    for name in {"gpu_layers", "draft_gpu_layers"} & given.keys():
+        given[name] = int(given[name]) if given[name].strip().isdecimal() else given[name]
+    return loaded._replace(settings=checked(Settings, {**loaded.settings.model_dump(), **given}))
+
+
+def load_request(settings: Settings) -> LoadSettings:
+    """Which files to load, and how."""
+    known, models_dir = catalog(), paths.models_dir()
+    try:
+        if settings.model is None:
+            target = find_source(known.starter.target, models_dir)
+        else:
+            target = resolve(settings.model, models_dir, known)
+        draft = None if settings.draft is None else resolve(settings.draft, models_dir, known)
+    except ModelNotFoundError as error:
+        raise CommandError(str(error)) from error
+    if settings.speculation == "draft" and draft is None:
+        raise CommandError("Speculation with a draft model needs one: add --draft, or take lookup or auto.")
+    return LoadSettings(
+        target=ModelFile(path=str(target), gpu_layers=settings.gpu_layers),
+        draft=None if draft is None else ModelFile(path=str(draft), gpu_layers=settings.draft_gpu_layers),
+        context=settings.context,
+        threads=settings.threads,
+        mode=settings.mode,
+    )
+
+
+def answer_request(
+    settings: Settings, messages: tuple[Message, ...] = (), options: Mapping[str, Any] = NOTHING
+) -> GenerateSettings:
+    """How answers are made; ``options`` gives seed, max_tokens and stop, which the settings do not know."""
+    return checked(
+        GenerateSettings,
+        {
+            "messages": messages,
+            "sampling": Sampling(
+                temperature=settings.temperature, top_k=settings.top_k, top_p=settings.top_p, min_p=settings.min_p
+            ),
+            "seed": options.get("seed"),
+            "speculation": settings.speculation,
+            "draft_max": settings.draft_max,
+            "max_tokens": options.get("max_tokens"),
+            "stop": tuple(options.get("stop") or ()),
+        },
+    )
+
+
+def checked(kind: type[Record], values: Mapping[str, Any]) -> Record:
+    """A record of ``kind``; a value out of bounds is named by its option."""
+    try:
+        return kind.model_validate(values)
+    except ValidationError as error:
+        wanted: dict[str, list[str]] = {}
+        for problem in error.errors(include_url=False):
+            wanted.setdefault(str(problem["loc"][0]), []).append(problem["msg"].removeprefix("Input should be "))
+        name, messages = next(iter(wanted.items()))
+        option = "--" + name.replace("_", "-")
+        raise CommandError(f"{option} must be {' or '.join(messages)}, not {values[name]}.") from error
+
+
+def _plain(value: Any) -> Any:
+    """An option's value as the settings file would hold it."""
+    return str(value) if isinstance(value, str) else value

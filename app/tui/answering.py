@@ -1,0 +1,247 @@
+"""The one worker that talks to the engine: loads the pair, makes one answer at a time, and can always be stopped.
+
+Nothing here draws. The worker writes what arrives into an :class:`Answer`; the screen looks at it with one timer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from engine.protocol import (
+    ErrorCode,
+    Failed,
+    Finished,
+    GenerateSettings,
+    Loaded,
+    Loading,
+    LoadSettings,
+    PairInfo,
+    Prefilling,
+    Progress,
+    TextDelta,
+)
+from engine.stats import Stats
+
+if TYPE_CHECKING:
+    from app.tui.ports import AnswerEvent, Engine
+
+log = logging.getLogger(__name__)
+
+STOP_AGAIN = 0.05
+"""Seconds between two cancels of one stop: the first can come before the request has reached the engine."""
+
+
+class Phase(Enum):
+    """Where an answer is."""
+
+    WAITING = "waiting"  # for the model
+    READING = "reading"  # the prompt
+    WRITING = "writing"
+    STOPPING = "stopping"
+    ENDED = "ended"
+
+
+@dataclass(eq=False)
+class Answer:
+    """One answer while it is made."""
+
+    settings: GenerateSettings
+    phase: Phase = Phase.WAITING
+    text: str = ""
+    fresh: list[str] = field(default_factory=list)
+    """Pieces that the screen has not drawn yet."""
+    read: tuple[int, int] | None = None
+    """Prompt tokens (done, total)."""
+    stats: Stats | None = None
+    drafter: str = ""
+    finish_reason: str = ""
+    """``stop``, ``length``, ``cancelled`` or ``failed`` once it ended."""
+    finished: Finished | None = None
+    failure: Failed | None = None
+    stop_wanted: bool = False
+
+    @property
+    def running(self) -> bool:
+        return self.phase is not Phase.ENDED
+
+
+@dataclass
+class EngineState:
+    """What the header says about the engine."""
+
+    pair: PairInfo | None = None
+    loading: Loading | None = None
+    is_loading: bool = False
+    failure: Failed | None = None
+    stopped: bool = False
+    """It crashed; the next message starts it again."""
+
+
+class Answering:
+    """Owns the conversation with the engine. ``changed`` is called after every change of state, ``ended`` once per
+    answer, after its last text has arrived."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        load: LoadSettings | None,
+        *,
+        changed: Callable[[], None],
+        ended: Callable[[Answer], None],
+    ) -> None:
+        self.engine = engine
+        self.state = EngineState(is_loading=load is not None)
+        self.answer: Answer | None = None
+        self._load = load
+        self._changed = changed
+        self._ended = ended
+        self._wake = asyncio.Event()
+        self._stops: set[asyncio.Task[None]] = set()
+
+    @property
+    def busy(self) -> bool:
+        """Whether an answer is waiting or being made."""
+        return self.answer is not None and self.answer.running
+
+    async def work(self) -> None:
+        """The worker: load, then answer for ever. Run it once."""
+        if self._load is not None:
+            await self._load_pair(self._load)
+        while True:
+            answer = self.answer
+            if answer is not None and answer.phase is Phase.WAITING:
+                await self._make(answer)
+            else:
+                await self._wake.wait()
+                self._wake.clear()
+
+    def submit(self, settings: GenerateSettings) -> Answer:
+        """Ask for an answer. One at a time: call it only when not :attr:`busy`."""
+        assert not self.busy
+        self.answer = Answer(settings)
+        self._wake.set()
+        return self.answer
+
+    def stop(self) -> None:
+        """Stop the answer, wherever it is; its text stays."""
+        answer = self.answer
+        if answer is None or not answer.running or answer.stop_wanted:
+            return
+        answer.stop_wanted = True
+        if answer.phase is Phase.WAITING and self.state.is_loading:
+            self._end(answer, "cancelled")  # the model goes on loading: it will be wanted
+            return
+        answer.phase = Phase.STOPPING
+        self._changed()
+        task = asyncio.create_task(self._stop(answer), name="stop answer")
+        self._stops.add(task)
+        task.add_done_callback(self._stops.discard)
+
+    async def _stop(self, answer: Answer) -> None:
+        while answer.running:
+            await self.engine.cancel()
+            await asyncio.sleep(STOP_AGAIN)
+
+    # ----------------------------------------------------------------------------------------------- the worker
+
+    async def _load_pair(self, settings: LoadSettings) -> None:
+        self.state = EngineState(is_loading=True)
+        self._changed()
+        try:
+            async with contextlib.aclosing(self.engine.load(settings)) as events:
+                async for event in events:
+                    self._note_load(event)
+        except Exception as error:
+            log.exception("loading failed")
+            self._note_load(_internal(error))
+        self.state.is_loading = False
+        self._changed()
+
+    async def _make(self, answer: Answer) -> None:
+        if answer.phase is Phase.WAITING:
+            answer.phase = Phase.READING
+        self._changed()
+        try:
+            async with contextlib.aclosing(self.engine.generate(answer.settings)) as events:
+                async for event in events:
+                    self._take(answer, event)
+        except Exception as error:
+            log.exception("an answer failed")
+            if answer.running:
+                self._fail(answer, _internal(error))
+        self.state.is_loading = False
+        if answer.running:
+            self._fail(answer, _internal(RuntimeError("the engine's answer has no end")))
+        self._changed()
+
+    def _take(self, answer: Answer, event: AnswerEvent) -> None:
+        stopping = answer.phase is Phase.STOPPING
+        match event:
+            case Loading() | Loaded():
+                self._note_load(event)
+            case Prefilling():
+                answer.read = (event.done, event.total)
+                self._changed()
+            case TextDelta():
+                if event.text:
+                    answer.text += event.text
+                    answer.fresh.append(event.text)
+                if not stopping and answer.phase is not Phase.WRITING:
+                    answer.phase = Phase.WRITING
+                    self._changed()
+            case Progress():
+                answer.stats, answer.drafter = event.stats, event.drafter
+            case Finished():
+                if event.text != answer.text and event.text.startswith(answer.text):
+                    answer.fresh.append(event.text[len(answer.text) :])
+                answer.text = event.text
+                answer.stats, answer.finished = event.stats, event
+                if event.receipt is not None:
+                    answer.drafter = event.receipt.drafter
+                self._end(answer, event.finish_reason)
+            case Failed(code=ErrorCode.CANCELLED):
+                self._end(answer, "cancelled")
+            case Failed():
+                self._fail(answer, event)
+
+    def _fail(self, answer: Answer, failure: Failed) -> None:
+        answer.failure = failure
+        if failure.code is ErrorCode.ENGINE_STOPPED:
+            self.state = EngineState(stopped=True)
+        elif self.engine.pair is None:
+            self.state = EngineState(failure=failure)
+        self._end(answer, "failed")
+
+    def _end(self, answer: Answer, reason: str) -> None:
+        if answer.running:
+            answer.phase = Phase.ENDED
+            answer.finish_reason = reason
+            self._ended(answer)
+            self._changed()
+
+    def _note_load(self, event: Loading | Loaded | Failed) -> None:
+        match event:
+            case Loading():
+                self.state = EngineState(loading=event, is_loading=True)
+            case Loaded():
+                self.state = EngineState(pair=event.pair)
+            case Failed(code=ErrorCode.CANCELLED):
+                self.state = EngineState()
+            case Failed():
+                self.state = EngineState(failure=event, stopped=event.code is ErrorCode.ENGINE_STOPPED)
+        self._changed()
+
+
+def _internal(error: Exception) -> Failed:
+    return Failed(
+        id=0,
+        code=ErrorCode.INTERNAL,
+        message=f"Something went wrong inside Slipstream ({type(error).__name__}). What arrived so far is kept; "
+        "send again to go on.",
+    )

@@ -1,0 +1,162 @@
+"""SlipstreamApp: the chat in a terminal."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, Final
+
+from textual.app import App, SystemCommand
+from textual.binding import Binding, BindingType
+from textual.driver import Driver
+from textual.screen import Screen
+
+from app.chats.records import Notice
+from app.tui.keys import APP
+from app.tui.screens.chat import ChatScreen
+from app.tui.theme import DARK, LIGHT, THEMES, fallback_variables
+from engine.protocol import GenerateSettings
+
+if TYPE_CHECKING:
+    from app.chats.store import ChatStore
+    from app.tui.ports import Engine
+    from engine.protocol import LoadSettings
+
+log = logging.getLogger(__name__)
+
+WIDGET_STYLES: Final = (
+    "composer header key_bar notice prompt_row speculation_picker too_small transcript turns welcome".split()
+)
+
+
+class SlipstreamApp(App[None]):
+    """One chat screen over one engine and one store."""
+
+    TITLE = "slipstream"
+    CSS_PATH: ClassVar[list[str]] = ["app.tcss", "screens/chat.tcss", *(f"widgets/{name}.tcss" for name in WIDGET_STYLES)]
+    BINDINGS: ClassVar[list[BindingType]] = [*APP]
+    ENABLE_COMMAND_PALETTE = True
+    ALLOW_SELECT = True
+
+    def __init__(
+        self,
+        engine: Engine,
+        load: LoadSettings | None,
+        store: ChatStore,
+        *,
+        defaults: GenerateSettings | None = None,
+        system: str = "",
+        theme: str = DARK.name,
+        complaints: Iterable[str] = (),
+    ) -> None:
+        super().__init__()
+        self.engine = engine
+        self.load = load
+        self.store = store
+        self.defaults = defaults or GenerateSettings(messages=())
+        self.system = system
+        self.complaints = tuple(complaints)
+        self.fault: BaseException | None = None
+        """The exception that ended the app, for whoever ran it."""
+        self.before_leaving: Callable[[], None] = lambda: None
+        """Called once when the app begins to end; run_chat sets its last resort there."""
+        self._closing: asyncio.Task[None] | None = None
+        for own in THEMES:
+            self.register_theme(own)
+        self.theme = theme if theme in self.available_themes else DARK.name
+
+    def get_driver_class(self) -> type[Driver]:
+        driver = super().get_driver_class()
+        if driver.__module__ == "textual.drivers.linux_driver":
+            from app.tui.driver import TerminalDriver
+
+            return TerminalDriver
+        return driver
+
+    def get_theme_variable_defaults(self) -> dict[str, str]:
+        return fallback_variables()
+
+    def get_default_screen(self) -> Screen[Any]:
+        return ChatScreen(self.engine, self.load, self.defaults, self.system, self.store)
+
+    @property
+    def chat_screen(self) -> ChatScreen | None:
+        """The chat, also while something lies over it."""
+        return next((screen for screen in self.screen_stack if isinstance(screen, ChatScreen)), None)
+
+    def on_ready(self) -> None:
+        if self.complaints and (screen := self.chat_screen) is not None:
+            screen.say("\n".join(self.complaints), "warning")
+
+    def tell(self, notice: Notice) -> None:
+        """Something the store has to say; safe to call before the screen is there."""
+        screen = self.chat_screen if self._running else None
+        if screen is None:
+            self.complaints = (*self.complaints, notice.text)
+        else:
+            screen.say(notice.text, notice.severity)
+
+    # ----------------------------------------------------------------------------------------------------- actions
+
+    def get_key_display(self, binding: Binding) -> str:
+        return binding.key_display or binding.key.split(",")[0]
+
+    def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        chat = self.chat_screen
+        if chat is not None:
+            if chat.check_action("stop", ()):
+                yield SystemCommand("Stop", "esc: stop the answer; its text stays", chat.action_stop)
+            yield SystemCommand("Speculation", "ctrl+t: who proposes tokens for the next answer", chat.action_speculation)
+            if chat.check_action("new_chat", ()):
+                yield SystemCommand("New chat", "ctrl+n: start an empty chat", chat.action_new_chat)
+            yield SystemCommand("Copy", "ctrl+c: copy what is selected", chat.action_copy)
+            yield SystemCommand("Latest text", "end: go to the end and follow it", chat.action_latest)
+        yield SystemCommand("Light or dark", "switch the colours", self.action_switch_colours)
+        yield SystemCommand("Theme", "choose among all themes", self.action_change_theme)
+        yield SystemCommand("Quit", "ctrl+q: leave; everything is kept", self.action_quit)
+
+    def action_switch_colours(self) -> None:
+        self.theme = LIGHT.name if self.current_theme.dark else DARK.name
+
+    async def action_quit(self) -> None:
+        self.leave(0)
+
+    async def action_help_quit(self) -> None:
+        """Textual's ctrl+c, where a screen of its own is on top."""
+
+    def leave(self, return_code: int) -> None:
+        """End the app: keep the running answer, let the engine go at once, restore the terminal."""
+        if self._closing is not None:
+            return
+        self.before_leaving()
+        self._keep_answer()
+        self._closing = asyncio.create_task(self.engine.close(), name="close engine")
+        self.exit(return_code=return_code)
+
+    # ------------------------------------------------------------------------------------------- unexpected errors
+
+    def _handle_exception(self, error: Exception) -> None:
+        """No traceback on the screen: it goes to the log, and run_chat says one sentence."""
+        log.error("the app ended by an exception", exc_info=error)
+        if self._exception is None:
+            self._exception = error
+            self._exception_event.set()
+        self._end_with(error)
+
+    def panic(self, *renderables: Any) -> None:
+        log.error("the app ended in panic: %s", renderables)
+        self._end_with(RuntimeError("panic"))
+
+    def _end_with(self, error: BaseException) -> None:
+        self.fault = self.fault or error
+        self._return_code = 1
+        self._keep_answer()
+        self._close_messages_no_wait()
+
+    def _keep_answer(self) -> None:
+        try:
+            if (screen := self.chat_screen) is not None:
+                screen.leave()
+        except Exception:
+            log.exception("the last words were not kept")

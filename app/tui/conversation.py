@@ -1,0 +1,145 @@
+"""The chat that is open: its turns, and every word of them in the store before anything else happens."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from app.chats.records import Figures, Message, MessageState
+from engine.protocol import Finished
+from engine.protocol import Message as PromptMessage
+from engine.stats import Stats
+
+if TYPE_CHECKING:
+    from app.chats.store import ChatStore
+    from app.tui.answering import Answer
+
+
+@dataclass(eq=False)
+class Turn:
+    """One turn on screen: what the store has, or will have once the answer has begun."""
+
+    message: Message | None
+    figures: Figures | None = None
+
+    @property
+    def text(self) -> str:
+        return self.message.content if self.message else ""
+
+    @property
+    def state(self) -> MessageState:
+        return self.message.state if self.message else "writing"
+
+
+class OpenChat:
+    """One conversation, and what is done to it while it is on screen."""
+
+    def __init__(self, store: ChatStore, *, fresh: bool = False) -> None:
+        self.store = store
+        conversation = None if fresh else store.last_conversation()
+        self.conversation = conversation or store.create_conversation()
+        self._path = list(store.path(self.conversation.id))
+
+    @property
+    def title(self) -> str:
+        return self.conversation.title
+
+    @property
+    def empty(self) -> bool:
+        return not self._path
+
+    def __len__(self) -> int:
+        return len(self._path)
+
+    def turns(self, start: int, stop: int) -> list[Turn]:
+        """The turns ``start`` to ``stop`` with their figures."""
+        part = [message for message in self._path[max(0, start) : stop] if message.role != "system"]
+        figures = self.store.figures(message.id for message in part if message.role == "assistant")
+        return [Turn(message, figures.get(message.id)) for message in part]
+
+    def context_used(self) -> int:
+        """Tokens that the conversation took at its last answer; 0 when nobody counted."""
+        for message in reversed(self._path):
+            if message.role == "assistant":
+                figures = self.store.figures([message.id]).get(message.id)
+                stats = figures.stats() if figures else None
+                if stats is not None:
+                    return stats.prompt_tokens + stats.output_tokens
+        return 0
+
+    # --------------------------------------------------------------------------------------------- what is said
+
+    def say(self, text: str) -> Turn:
+        """Keep the user's message; it is committed when this returns."""
+        parent = self._path[-1].id if self._path else None
+        message = self.store.append_user(self.conversation.id, text, parent=parent)
+        self._path.append(message)
+        self._refresh()
+        return Turn(message)
+
+    def take_back(self, turn: Turn) -> str:
+        """The message was refused before any answer began: remove it, and hand its text back."""
+        assert turn.message is not None
+        text = self.store.remove_user(turn.message.id)
+        self._path = [message for message in self._path if message.id != turn.message.id]
+        self._refresh()
+        return text
+
+    def prompt(self, system: str) -> tuple[PromptMessage, ...]:
+        """The conversation as it is sent. A message that got no answer joins the next one, because many templates
+        refuse two user turns in a row."""
+        messages: list[PromptMessage] = []
+        if system.strip():
+            messages.append(PromptMessage(role="system", content=system))
+        for message in self._path:
+            if message.role == "system" or (message.role == "assistant" and not message.content.strip()):
+                continue
+            if messages and messages[-1].role == message.role:
+                joined = f"{messages[-1].content}\n\n{message.content}"
+                messages[-1] = PromptMessage(role=message.role, content=joined)
+            else:
+                messages.append(PromptMessage(role=message.role, content=message.content))
+        return tuple(messages)
+
+    # ----------------------------------------------------------------------------------------------- the answer
+
+    def begin(self, turn: Turn) -> None:
+        """The engine has taken the message: from now on there is an answer, even if it stays empty."""
+        if turn.message is None:
+            turn.message = self.store.start_answer(self.conversation.id, parent=self._path[-1].id)
+            self._path.append(turn.message)
+
+    def checkpoint(self, turn: Turn, text: str) -> None:
+        """The answer so far, in case of a kill."""
+        if turn.message is not None:
+            self.store.checkpoint(turn.message.id, text)
+
+    def end(self, turn: Turn, answer: Answer) -> None:
+        """Keep the answer as it ended."""
+        self.begin(turn)
+        assert turn.message is not None
+        if answer.failure is not None:
+            ended = self.store.fail_answer(turn.message.id, answer.failure.message, text=answer.text)
+        else:
+            ended = self.store.finish_answer(turn.message.id, _finished(answer))
+        turn.message = replace(ended, content=answer.text)
+        turn.figures = self.store.figures([ended.id]).get(ended.id)
+        self._path[-1] = turn.message
+        self._refresh()
+
+    def _refresh(self) -> None:
+        self.conversation = self.store.conversation(self.conversation.id) or self.conversation
+
+
+def _finished(answer: Answer) -> Finished:
+    if answer.finished is not None:
+        return answer.finished
+    return Finished(
+        id=0,
+        finish_reason="cancelled",
+        text=answer.text,
+        token_ids=(),
+        sources="",
+        stats=answer.stats or Stats(),
+        receipt=None,
+    )

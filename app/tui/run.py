@@ -1,0 +1,154 @@
+"""run_chat: the chat from an idle terminal back to an idle terminal, whatever happens in between."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from app.tui.terminal import NoTerminal, Terminal, borrowed_terminal, insist, leave_on_signals
+
+if TYPE_CHECKING:
+    from app.tui.app import SlipstreamApp
+    from app.tui.ports import Engine
+    from engine.protocol import GenerateSettings, LoadSettings
+
+log = logging.getLogger(__name__)
+
+GRACE_AFTER_SIGNAL: Final = 1.5
+GRACE_AFTER_QUIT: Final = 2.7
+
+
+def run_chat(
+    engine: Engine,
+    load: LoadSettings | None,
+    *,
+    chats_file: Path | None,
+    log_path: Path,
+    defaults: GenerateSettings | None = None,
+    system: str = "",
+    theme: str = "slipstream-dark",
+    complaints: Iterable[str] = (),
+) -> int:
+    """Open the chat and return the exit code: 0 quit, 1 error (one sentence on stderr), 128 + n ended by signal n.
+
+    ``defaults`` holds sampling, speculation, draft_max, seed, max_tokens and stop for every answer (its messages are
+    not looked at); ``complaints`` are sentences to show at start, for instance about settings.toml.
+    """
+    fault: BaseException | None = None
+    code = 0
+    _log_to(log_path)
+    try:
+        with borrowed_terminal(log_path) as terminal:
+            try:
+                code, fault = _run(engine, load, terminal, chats_file, defaults, system, theme, complaints)
+            except Exception as error:
+                log.exception("the chat could not be run")
+                code, fault = 1, error
+            finally:
+                _restore_if_needed(terminal)
+    except NoTerminal:
+        print("The chat needs a terminal; for one answer without one: slipstream ask PROMPT", file=sys.stderr)
+        return 1
+    if fault is not None:
+        print(
+            f"Slipstream had to end because of a fault of its own ({type(fault).__name__}). Your chats are kept; "
+            f"what happened is in {log_path}.",
+            file=sys.stderr,
+        )
+    return code
+
+
+def _run(
+    engine: Engine,
+    load: LoadSettings | None,
+    terminal: Terminal,
+    chats_file: Path | None,
+    defaults: GenerateSettings | None,
+    system: str,
+    theme: str,
+    complaints: Iterable[str],
+) -> tuple[int, BaseException | None]:
+    from app.chats.records import Notice
+    from app.chats.store import open_chats
+    from app.tui.app import SlipstreamApp
+
+    early: list[str] = [*complaints]
+    app: SlipstreamApp | None = None
+
+    def tell(notice: Notice) -> None:
+        if app is None:
+            early.append(notice.text)
+        else:
+            app.tell(notice)
+
+    store = open_chats(chats_file, tell)
+    app = SlipstreamApp(engine, load, store, defaults=defaults, system=system, theme=theme, complaints=early)
+    try:
+        with asyncio.Runner() as runner:
+            return runner.run(_main(app, engine, terminal))
+    finally:
+        store.close()
+
+
+async def _main(app: SlipstreamApp, engine: Engine, terminal: Terminal) -> tuple[int, BaseException | None]:
+    loop = asyncio.get_running_loop()
+    ended_by = 0
+    watches: list[threading.Event] = []
+
+    def last_act() -> None:
+        if engine.pid is not None:
+            with suppress(OSError):
+                os.kill(engine.pid, signal.SIGKILL)
+        terminal.restore()
+
+    def leave(number: int) -> None:
+        nonlocal ended_by
+        if not ended_by:
+            ended_by = number
+            watches.append(insist(GRACE_AFTER_SIGNAL, last_act, 128 + number))
+            loop.call_soon_threadsafe(app.leave, 128 + number)
+
+    def before_leaving() -> None:
+        watches.append(insist(GRACE_AFTER_QUIT, last_act, 0))
+
+    app.before_leaving = before_leaving
+    with leave_on_signals(leave):
+        starting = asyncio.create_task(_start(engine), name="start engine")
+        try:
+            await app.run_async()
+        finally:
+            await starting
+            await engine.close()
+            for watch in watches:
+                watch.set()
+    return (128 + ended_by if ended_by else app.return_code or 0), app.fault
+
+
+async def _start(engine: Engine) -> None:
+    """Start the process before the first paint; a failure shows in the first request."""
+    with suppress(OSError):
+        await engine.start()
+
+
+def _restore_if_needed(terminal: Terminal) -> None:
+    from app.tui.driver import TerminalDriver
+
+    if TerminalDriver.active:
+        terminal.restore()
+
+
+def _log_to(path: Path) -> None:
+    """Messages of the logging module go to the log file, unless somebody decided otherwise."""
+    root = logging.getLogger()
+    if not root.handlers:
+        with suppress(OSError):
+            path.parent.mkdir(parents=True, exist_ok=True)
+            logging.basicConfig(filename=path, format="%(asctime)s %(levelname)s %(name)s %(message)s", level="INFO")

@@ -1,0 +1,81 @@
+"""The first row: where one is, which models answer, what was proven about them, how full the context is."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual.content import Content
+from textual.reactive import reactive
+
+from app.clean import clean_line
+from app.tui.answering import EngineState
+from app.tui.names import full_name, pair_name
+from app.tui.widgets.line import Line
+
+AMBER: Final = 0.75
+RED: Final = 0.90
+METER_CELLS: Final = 8
+DOT: Final = Content.styled(" · ", "$faint")
+
+
+class Header(Line):
+    """Title at the left, pair, badge and context at the right; narrow screens keep title and context."""
+
+    title: reactive[str] = reactive("")
+    state: reactive[EngineState] = reactive(EngineState, always_update=True)
+    used: reactive[int] = reactive(0)
+    target_path: str = ""
+    """What is being loaded, before the engine can say its name."""
+
+    def parts(self, width: int) -> tuple[Content, Content]:
+        wide = width >= 100
+        title = Content.styled(clean_line(self.title, 80) or "new chat", "$foreground" if self.title else "$muted")
+        left = Content.assemble(("slipstream", "bold $accent"), "   ", title) if wide else title
+        return left, self._engine(wide, width)
+
+    def _engine(self, wide: bool, width: int) -> Content:
+        state = self.state
+        if state.pair is not None:
+            context = context_meter(self.used, state.pair.context, bar=wide)
+            if not wide:
+                return context
+            badge = state.pair.badge if width >= 110 or len(state.pair.badge) < 10 else state.pair.badge.split(",")[0]
+            return DOT.join(
+                [
+                    Content.styled(clean_line(pair_name(state.pair), max(20, width - 74)), "$muted"),
+                    Content.styled(clean_line(badge, 30), "$muted"),
+                    context,
+                ]
+            )
+        if state.is_loading:
+            return Content.styled(self.loading_words(), "$accent")
+        if state.stopped:
+            return Content.styled("engine stopped", "$warning")
+        return Content.styled("no model loaded", "$warning")
+
+    def loading_words(self) -> str:
+        """``loading SmolLM2-135M Q4_1  40 %``."""
+        loading = self.state.loading
+        name = full_name(self.target_path) if self.target_path else "the model"
+        if loading is None:
+            return f"loading {name}"
+        return f"loading {name if loading.what == 'target' else 'the draft'} {loading.fraction * 100:3.0f} %"
+
+
+def context_meter(used: int, size: int, *, bar: bool = True) -> Content:
+    """``ctx 1.2k/8k ━━──────``, warm from 75 %, hot from 90 %."""
+    share = used / size if size else 0.0
+    colour = "$error" if share >= RED else "$warning" if share >= AMBER else "$accent"
+    text = Content.styled(f"ctx {tokens(used)}/{tokens(size)}", "$muted" if share < AMBER else colour)
+    if not bar:
+        return text
+    filled = min(METER_CELLS, max(1 if used else 0, round(share * METER_CELLS)))
+    return Content.assemble(text, " ", ("━" * filled, colour), ("━" * (METER_CELLS - filled), "$rule"))
+
+
+def tokens(count: int) -> str:
+    """A token count in at most four characters: ``512``, ``1.2k``, ``8k``, ``128k``."""
+    if count < 1000:
+        return str(count)
+    thousands = count / 1024 if count % 1024 == 0 else count / 1000
+    return f"{thousands:.1f}k" if thousands < 10 and thousands != int(thousands) else f"{thousands:.0f}k"

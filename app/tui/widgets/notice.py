@@ -1,0 +1,44 @@
+"""What has to be said but belongs to no answer: a few lines above the composer that cover nothing."""
+
+from __future__ import annotations
+
+from typing import Final, Literal
+
+from textual.content import Content
+from textual.timer import Timer
+from textual.widgets import Static
+
+from app.clean import clean
+
+Severity = Literal["information", "warning", "error"]
+HINT_SECONDS: Final = 6.0
+
+
+class NoticeLine(Static):
+    """One notice at a time. A hint goes by itself; a warning stays until the next message is sent or esc."""
+
+    _timer: Timer | None = None
+    severity: Severity = "information"
+    text = ""
+
+    def on_mount(self) -> None:
+        self.display = False
+
+    def say(self, text: str, severity: Severity = "information") -> None:
+        """Show ``text``, as data. A hint never hides a warning."""
+        if severity == "information" and self.display and self.severity != "information":
+            return
+        self.clear()
+        self.text, self.severity = text, severity
+        self.set_classes(severity)
+        self.update(Content(clean(text)))
+        self.display = True
+        if severity == "information":
+            self._timer = self.set_timer(HINT_SECONDS, self.clear)
+
+    def clear(self) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+            self._timer = None
+        self.text = ""
+        self.display = False

@@ -1,0 +1,29 @@
+"""The composer's row: the prompt sign, the text, and what the next answer will be made with."""
+
+from __future__ import annotations
+
+from textual.app import ComposeResult
+from textual.containers import Horizontal
+from textual.content import Content
+from textual.widgets import Static
+
+from app.tui.widgets.composer import Composer
+from engine.protocol import PairInfo, SpeculationMode
+
+
+class NextAnswer(Static):
+    """``auto › lookup · temp 0.7``; a click opens the speculation switch."""
+
+    def show(self, mode: SpeculationMode, pair: PairInfo | None, temperature: float) -> None:
+        who = f"{mode} › {'lookup, draft' if pair and pair.draft else 'lookup'}" if mode == "auto" else mode
+        self.update(Content.assemble((who, "$muted"), (f" · temp {temperature:g}", "$faint")))
+
+    async def on_click(self) -> None:
+        await self.run_action("screen.speculation")
+
+
+class PromptRow(Horizontal):
+    def compose(self) -> ComposeResult:
+        yield Static("❯", id="prompt-sign", markup=False)
+        yield Composer()
+        yield NextAnswer(id="next-answer", markup=False)

@@ -1,0 +1,51 @@
+"""The product's signature: the figures under an answer, live in the same place, faint until the eye wants them."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from textual.content import Content
+
+from app import receipt
+from app.tui.widgets.line import Line
+from engine.stats import Stats
+
+WIDE: Final = 92
+_FIGURE: Final = re.compile(r"\d[\d.]*(?: %|x)?|\(\d+/\d+\)")
+
+
+class ReceiptLine(Line):
+    """Shows :func:`app.receipt.wide` or, in narrow terminals, :func:`app.receipt.narrow`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._stats: Stats | None = None
+        self._drafter = ""
+
+    def show(self, stats: Stats, drafter: str) -> None:
+        """Replace the figures. The row keeps its place and its columns."""
+        if stats != self._stats or drafter != self._drafter:
+            self._stats, self._drafter = stats, drafter
+            self.refresh()
+
+    def parts(self, width: int) -> tuple[Content, Content]:
+        if self._stats is None:
+            return Content(), Content()
+        if width >= WIDE:
+            text = receipt.wide(self._stats, self._drafter, steady=True)
+        else:
+            text = receipt.narrow(self._stats, self._drafter)
+        return weighted(text), Content()
+
+
+def weighted(text: str) -> Content:
+    """Figures one weight above the words around them; a factor below 1 is warm."""
+    content = Content.styled(text, "$faint")
+    for match in _FIGURE.finditer(text):
+        content = content.stylize("$muted", match.start(), match.end())
+    slower = text.find("slower here")
+    if slower >= 0:
+        start = text.rfind("  ", 0, slower)
+        content = content.stylize("$warning", max(0, start), slower + len("slower here"))
+    return content

@@ -1,0 +1,94 @@
+"""The speculation switch: every mode, what it means here, and why one is not possible."""
+
+from __future__ import annotations
+
+from typing import ClassVar, Final
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from app.clean import clean_line
+from app.tui.keys import PICKER
+from app.tui.names import model_name
+from engine.protocol import PairInfo, SpeculationMode
+
+MODES: Final[tuple[SpeculationMode, ...]] = ("off", "lookup", "draft", "auto")
+NARROW: Final = 100
+
+
+class SpeculationPicker(Vertical):
+    """Hidden until :meth:`open`. Speaks :class:`Chosen` or :class:`Closed`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*PICKER]
+
+    class Chosen(Message):
+        """A mode for the next answer."""
+
+        def __init__(self, mode: SpeculationMode) -> None:
+            super().__init__()
+            self.mode = mode
+
+    class Closed(Message):
+        """Nothing was changed."""
+
+    def compose(self) -> ComposeResult:
+        yield Static("speculation for the next answer", classes="heading", markup=False)
+        yield OptionList(compact=True, markup=False)
+
+    def on_mount(self) -> None:
+        self.display = False
+
+    def open(self, now: SpeculationMode, pair: PairInfo | None) -> None:
+        """Show the modes; ``now`` is the one in force."""
+        options = self.query_one(OptionList)
+        narrow = self.app.size.width < NARROW
+        reasons = reasons_against(pair)
+        options.set_options(
+            Option(_row(mode, now, pair, reasons[mode], narrow), id=mode, disabled=reasons[mode] is not None)
+            for mode in MODES
+        )
+        self.display = True
+        options.highlighted = MODES.index(now) if reasons[now] is None else 0
+        options.focus()
+
+    def close(self) -> None:
+        self.display = False
+
+    def action_select(self) -> None:
+        self.query_one(OptionList).action_select()
+
+    def action_close(self) -> None:
+        self.post_message(self.Closed())
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        for mode in MODES:
+            if mode == event.option_id:
+                self.post_message(self.Chosen(mode))
+
+
+def reasons_against(pair: PairInfo | None) -> dict[SpeculationMode, str | None]:
+    """Every mode -> None when it can be used for the next answer, else why not."""
+    if pair is None:
+        return {"off": None, "lookup": None, "draft": "no model is loaded yet", "auto": None}
+    return pair.available()
+
+
+def _row(mode: SpeculationMode, now: SpeculationMode, pair: PairInfo | None, reason: str | None, narrow: bool) -> Content:
+    if reason is not None:
+        return Content.assemble(("✕ ", "$warning"), f"{mode:<8}", (clean_line(reason, 110), "$muted"))
+    draft = pair.draft if pair else None
+    what, why = {
+        "off": ("", "plain decoding, one token a pass"),
+        "lookup": ("", "free; best when the answer repeats the text so far"),
+        "draft": (model_name(draft) if draft else "", "a smaller model proposes"),
+        "auto": ("lookup › draft › off" if draft else "lookup › off", "drafts only while it can help"),
+    }[mode]
+    mark, style = ("● ", "$accent") if mode == now else ("○ ", "$muted")
+    middle = what and f"{what}  " if narrow else f"{what:<26}"
+    return Content.assemble((mark, style), f"{mode:<8}", middle, (why, "$muted"))

@@ -1,0 +1,124 @@
+"""The conversation: follows its end unless the reader has gone up, and mounts only what is near."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual import events
+from textual.app import ComposeResult
+from textual.containers import Vertical, VerticalScroll
+from textual.message import Message
+from textual.widget import Widget
+from textual.widgets import Static
+
+from app.tui.widgets.turns import AnswerTurn, UserTurn
+
+PAGE: Final = 20
+"""Turns mounted at once when a chat is opened or 'earlier' is asked for."""
+
+
+class Earlier(Static):
+    """The row that stands for the turns that are not mounted."""
+
+    class Wanted(Message):
+        """The reader wants to see earlier turns."""
+
+    def on_mount(self) -> None:
+        self.display = False
+
+    def on_click(self) -> None:
+        self.post_message(self.Wanted())
+
+    def count(self, turns: int) -> None:
+        self.update(f"↑ {turns} earlier messages")
+        self.display = turns > 0
+
+
+class Transcript(VerticalScroll, can_focus=False):
+    """See the module's text."""
+
+    BLANK = True
+
+    class Following(Message):
+        """Whether the end is followed has changed."""
+
+        def __init__(self, following: bool) -> None:
+            super().__init__()
+            self.following = following
+
+    _following = True
+
+    def compose(self) -> ComposeResult:
+        # as high as the view at least: Textual's anchor would scroll a short chat below zero
+        yield Vertical(Earlier(), id="turns")
+
+    @property
+    def _turns(self) -> Vertical:
+        return self.query_one("#turns", Vertical)
+
+    @property
+    def following(self) -> bool:
+        """Whether new text keeps the end in view."""
+        return self._following
+
+    def follow(self) -> None:
+        """Go to the end and stay there."""
+        self._set_following(True)
+        self.anchor()
+
+    def release_anchor(self) -> None:
+        """Called by Textual when the reader scrolls."""
+        super().release_anchor()
+        if self.max_scroll_y > 0:
+            self._set_following(False)
+            self.call_later(self._resume_at_end)
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        super().watch_scroll_y(old_value, new_value)
+        if new_value > old_value:
+            self._resume_at_end()
+        elif new_value <= 0 < old_value:
+            self.post_message(Earlier.Wanted())
+
+    def _resume_at_end(self) -> None:
+        """Scrolling down to the end follows again; Textual alone forgets to (Textualize/textual#6677)."""
+        if not self._following and self.scroll_target_y >= self.max_scroll_y:
+            self.follow()
+
+    def _set_following(self, following: bool) -> None:
+        if following != self._following:
+            self._following = following
+            self.post_message(self.Following(following))
+
+    def on_resize(self, _event: events.Resize) -> None:
+        if self._following:
+            self.scroll_end(animate=False, immediate=True)
+
+    # ------------------------------------------------------------------------------------------------- contents
+
+    async def replace(self, widgets: list[Widget], earlier: int) -> None:
+        """Show another chat."""
+        with self.app.batch_update():
+            await self._turns.query_children(".turn").remove()
+            await self._turns.mount_all(widgets)
+            self.query_one(Earlier).count(earlier)
+        self.follow()
+
+    async def prepend(self, widgets: list[Widget], earlier: int) -> None:
+        """Put earlier turns above, without moving what is read."""
+        row = self.query_one(Earlier)
+        height, at = self.virtual_size.height, self.scroll_y
+        await self._turns.mount_all(widgets, after=row)
+        row.count(earlier)
+
+        def keep_place() -> None:
+            self.scroll_to(y=at + self.virtual_size.height - height, animate=False, force=True, release_anchor=False)
+
+        self.call_after_refresh(keep_place)
+
+    async def append(self, *widgets: UserTurn | AnswerTurn) -> None:
+        """Add turns at the end."""
+        with self.app.batch_update():
+            await self._turns.mount_all(widgets)
+        if self._following:
+            self.anchor()

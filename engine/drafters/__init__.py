@@ -1,0 +1,1 @@
+"""Cheap proposers. They save the target time and never decide a token."""

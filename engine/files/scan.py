@@ -1,0 +1,194 @@
+"""Bounds-checked reading of an untrusted GGUF: bytes, numbers, strings, arrays, each with a cap.
+
+The file is read, not mapped: a mapped file that another program cuts short ends this process with a bus error.
+"""
+
+from __future__ import annotations
+
+import os
+import struct
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import BinaryIO, Literal
+
+MAX_HEADER_BYTES = 128 * 1024 * 1024
+"""Header bytes held at most. Gemma 3, with 262,144 tokens, has 6.5 MB."""
+
+MAX_STRING_BYTES = 16 * 1024 * 1024
+MAX_ARRAY_ITEMS = 2**27
+MAX_STRINGS = 4_000_000
+"""Array strings in one header: each has to be walked over, so this caps the time. Llama 3 has 410,000."""
+
+CHUNK = 1 << 20
+
+Fault = Literal["not_gguf", "truncated", "unsupported", "broken"]
+
+
+class HeaderError(Exception):
+    """Why a file is no usable model. ``message`` is one sentence for people and names the file.
+
+    ``code``: ``not_gguf`` something else, ``truncated`` cut short, ``unsupported`` a GGUF this engine cannot use,
+    ``broken`` impossible contents.
+    """
+
+    def __init__(self, code: Fault, message: str) -> None:
+        super().__init__(message)
+        self.code: Fault = code
+        self.message = message
+
+
+class ValueType(IntEnum):
+    """The types of GGUF metadata values."""
+
+    UINT8 = 0
+    INT8 = 1
+    UINT16 = 2
+    INT16 = 3
+    UINT32 = 4
+    INT32 = 5
+    FLOAT32 = 6
+    BOOL = 7
+    STRING = 8
+    ARRAY = 9
+    UINT64 = 10
+    INT64 = 11
+    FLOAT64 = 12
+
+
+SCALARS: dict[int, struct.Struct] = {
+    ValueType.UINT8: struct.Struct("<B"),
+    ValueType.INT8: struct.Struct("<b"),
+    ValueType.UINT16: struct.Struct("<H"),
+    ValueType.INT16: struct.Struct("<h"),
+    ValueType.UINT32: struct.Struct("<I"),
+    ValueType.INT32: struct.Struct("<i"),
+    ValueType.FLOAT32: struct.Struct("<f"),
+    ValueType.BOOL: struct.Struct("<?"),
+    ValueType.UINT64: struct.Struct("<Q"),
+    ValueType.INT64: struct.Struct("<q"),
+    ValueType.FLOAT64: struct.Struct("<d"),
+}
+_U32 = SCALARS[ValueType.UINT32]
+_U64 = SCALARS[ValueType.UINT64]
+
+
+@dataclass(frozen=True, slots=True)
+class ArraySpan:
+    """Where an array's items lie in the file: ``count`` items of ``item_type`` in bytes [offset, offset + length)."""
+
+    offset: int
+    length: int
+    count: int
+    item_type: int
+
+
+class Scanner:
+    """A cursor over the head of ``file``. Every method raises :class:`HeaderError` rather than read out of bounds."""
+
+    def __init__(self, file: BinaryIO, name: str) -> None:
+        self.name = name
+        self.size = os.fstat(file.fileno()).st_size
+        self.position = 0
+        self._file = file
+        self._buffer = bytearray()
+        self._strings_left = MAX_STRINGS
+
+    def broken(self, what: str) -> HeaderError:
+        """A ``broken`` error about this file."""
+        return HeaderError("broken", f"{self.name} is broken: {what}.")
+
+    def cut_short(self) -> HeaderError:
+        """A ``truncated`` error: the file ends inside its header."""
+        return HeaderError(
+            "truncated", f"{self.name} is incomplete: it ends inside its header, {self.size:,} bytes are here."
+        )
+
+    def _cover(self, end: int) -> None:
+        """Have the buffer reach ``end``, reading ahead so that an array is not read string by string."""
+        missing = end - len(self._buffer)
+        if missing <= 0:
+            return
+        if end > self.size:
+            raise self.cut_short()
+        if end > MAX_HEADER_BYTES:
+            raise self.broken(f"its header is larger than {MAX_HEADER_BYTES:,} bytes")
+        self._buffer += self._file.read(max(missing, CHUNK))
+        if len(self._buffer) < end:  # cut while it was being read
+            raise self.cut_short()
+
+    def raw(self, count: int) -> bytes:
+        """The next ``count`` bytes."""
+        end = self.position + count
+        self._cover(end)
+        data = bytes(self._buffer[self.position : end])
+        self.position = end
+        return data
+
+    def scalar(self, value_type: int) -> int | float | bool:
+        """One number or truth value."""
+        form = SCALARS[value_type]
+        self._cover(self.position + form.size)
+        (value,) = form.unpack_from(self._buffer, self.position)
+        self.position += form.size
+        if not isinstance(value, (int, float)):
+            raise TypeError(value_type)
+        return value
+
+    def u32(self) -> int:
+        """An unsigned 32-bit number."""
+        return int(self.scalar(ValueType.UINT32))
+
+    def u64(self) -> int:
+        """An unsigned 64-bit number."""
+        return int(self.scalar(ValueType.UINT64))
+
+    def string(self, what: str, cap: int = MAX_STRING_BYTES) -> str:
+        """A string of at most ``cap`` bytes; bytes that are no UTF-8 become replacement marks."""
+        length = self.u64()
+        if length > cap:
+            raise self.broken(f"{what} is said to have {length:,} bytes")
+        return self.raw(length).decode("utf-8", "replace")
+
+    def array(self, key: str) -> ArraySpan:
+        """Step over an array and say where it lies."""
+        item_type = self.u32()
+        count = self.u64()
+        if item_type == ValueType.ARRAY:
+            raise HeaderError("unsupported", f"{self.name} nests arrays in {key}, which the engine cannot read.")
+        if item_type not in SCALARS and item_type != ValueType.STRING:
+            raise self.broken(f"{key} holds items of the unknown type {item_type}")
+        if count > MAX_ARRAY_ITEMS:
+            raise self.broken(f"{key} is said to have {count:,} items")
+        start = self.position
+        if item_type == ValueType.STRING:
+            self._skip_strings(key, count)
+        else:
+            self.position += count * SCALARS[item_type].size
+            self._cover(self.position)
+        return ArraySpan(start, self.position - start, count, item_type)
+
+    def _skip_strings(self, key: str, count: int) -> None:
+        self._strings_left -= count
+        if self._strings_left < 0:
+            raise self.broken(f"its arrays hold more than {MAX_STRINGS:,} strings")
+        if count * _U64.size > self.size - self.position:
+            raise self.cut_short()
+        unpack, start, position, left = _U64.unpack_from, self.position, self.position, count
+        while left:
+            # The bare loop makes a header of 100,000 strings take 15 ms; a position beyond the buffer raises, and
+            # only then is it looked at closely.
+            buffer = self._buffer
+            try:
+                while left:
+                    (length,) = unpack(buffer, position)
+                    start = position
+                    position += 8 + length
+                    left -= 1
+            except (struct.error, OverflowError):
+                if position - start > MAX_STRING_BYTES:
+                    break
+                self._cover(position + 8)
+        if position - start > MAX_STRING_BYTES:
+            raise self.broken(f"a string in {key} is said to have {position - start - 8:,} bytes")
+        self._cover(position)
+        self.position = position

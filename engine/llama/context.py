@@ -1,0 +1,154 @@
+"""A KV cache and the passes over it: one sequence, positions 0, 1, 2, ... without gaps."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.llama.backend import AbortFlag, forget_log, library, recent_log
+from engine.llama.model import Model
+
+Logits = NDArray[np.float32]
+
+F16, BF16 = 1, 30  # enum ggml_type
+FLASH_AUTO, FLASH_ON = -1, 1
+
+PREFILL_CHUNK = 512
+"""Most tokens evaluated at once; also the longest stretch during which a GPU (which ignores the abort flag) is deaf."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheSettings:
+    """How a context computes. ``exact``: every pass width rounds alike (engine.md section 0.1)."""
+
+    flash_attention: int = FLASH_AUTO
+    type_k: int = F16
+    type_v: int = F16
+
+
+EXACT = CacheSettings(FLASH_ON, F16, BF16)
+"""Unequal K and V types keep attention on the kernel that all widths share (ggml-cpu ops.cpp, use_split_kv_path)."""
+
+FAST = CacheSettings()
+
+
+class ContextError(Exception):
+    """A context could not be made, or a pass failed. One sentence; ``detail`` has the library's last log lines."""
+
+    def __init__(self, message: str, detail: str = "") -> None:
+        super().__init__(message)
+        self.detail = detail
+
+
+class DecodeAborted(Exception):
+    """The abort flag was set while a pass ran. What the cache holds must be asked for (:attr:`Context.length`)."""
+
+
+class Context:
+    """One llama_context. ``length`` tokens are in the cache; :meth:`decode` appends, :meth:`truncate` takes back.
+
+    Owned by one thread. Rows of logits are views into native memory, valid until the next pass.
+    """
+
+    def __init__(self, model: Model, *, size: int, threads: int, settings: CacheSettings, abort: AbortFlag) -> None:
+        self._L = L = library()
+        self.model, self.size, self.settings, self._abort = model, size, settings, abort
+        params = L.llama_context_default_params()
+        params.n_ctx = size
+        params.n_batch = params.n_ubatch = min(PREFILL_CHUNK, size)
+        params.n_seq_max = 1
+        params.n_threads = params.n_threads_batch = threads
+        params.flash_attn_type = settings.flash_attention
+        params.type_k, params.type_v = settings.type_k, settings.type_v
+        params.offload_kqv = model.gpu_layers > 0
+        params.abort_callback = abort.callback
+        params.abort_callback_data = abort.data
+        params.no_perf = True
+        forget_log()
+        self.handle: Any = L.llama_init_from_model(model.handle, params)
+        if not self.handle:
+            raise ContextError(f"No context of {size:,} tokens could be made for {model.path.name}.", recent_log())
+        self.chunk: int = params.n_batch
+        self._memory = L.llama_get_memory(self.handle)
+        self._batch = L.llama_batch_init(self.chunk, 0, 1)
+        for i in range(self.chunk):
+            self._batch.n_seq_id[i] = 1
+            self._batch.seq_id[i][0] = 0
+        self._tokens = np.ctypeslib.as_array(self._batch.token, (self.chunk,))
+        self._positions = np.ctypeslib.as_array(self._batch.pos, (self.chunk,))
+        self._wants_logits = np.ctypeslib.as_array(self._batch.logits, (self.chunk,))
+        self._vocabulary_size = model.vocabulary.size
+        self.length = 0
+
+    def decode(self, tokens: Sequence[int], *, rows: int | None = None) -> Logits:
+        """One pass over ``tokens`` behind what the cache holds.
+
+        Returns the logits behind the last ``rows`` tokens (None: all of them), a view of shape (rows, vocabulary).
+        Raises DecodeAborted when the abort flag cut the pass short, ContextError when it failed; :attr:`length` is
+        true in every case.
+        """
+        count = len(tokens)
+        rows = count if rows is None else rows
+        if not 0 < count <= self.chunk or self.length + count > self.size:
+            # More than n_batch would hit a GGML_ASSERT, which ends the process.
+            raise ContextError(f"A pass of {count} tokens does not fit ({self.length} of {self.size} in use).")
+        batch = self._batch
+        batch.n_tokens = count
+        self._tokens[:count] = tokens
+        self._positions[:count] = np.arange(self.length, self.length + count)
+        self._wants_logits[: count - rows] = False
+        self._wants_logits[count - rows : count] = True
+        code = self._L.llama_decode(self.handle, batch)
+        if code == 0:
+            self.length += count
+            return self._rows(rows)
+        self.length = self._L.llama_memory_seq_pos_max(self._memory, 0) + 1
+        if code == 2:
+            raise DecodeAborted
+        raise ContextError(f"A pass over {count} tokens failed (llama_decode returned {code}).", recent_log())
+
+    def _rows(self, count: int) -> Logits:
+        if count == 0:
+            return np.empty((0, self._vocabulary_size), np.float32)
+        pointer = self._L.llama_get_logits(self.handle)
+        return np.ctypeslib.as_array(pointer, (count, self._vocabulary_size))
+
+    def truncate(self, length: int) -> bool:
+        """Take back everything behind the first ``length`` tokens.
+
+        False when this kind of cache cannot (recurrent state); the cache is then empty, so that nothing wrong can be
+        continued, and the caller evaluates anew.
+        """
+        if length >= self.length:
+            return True
+        if self._L.llama_memory_seq_rm(self._memory, 0, length, -1):
+            self.length = length
+            return True
+        self.clear()
+        return False
+
+    def clear(self) -> None:
+        """Forget everything."""
+        self._L.llama_memory_clear(self._memory, True)
+        self.length = 0
+
+    def close(self) -> None:
+        """Free the context; before its model."""
+        if self.handle:
+            self._L.llama_batch_free(self._batch)
+            self._L.llama_free(self.handle)
+            self.handle = None
+
+
+def can_roll_back(context: Context, token: int) -> bool:
+    """Whether the cache can give back the last token of a pass: found by trying, since it depends on the architecture
+    (recurrent and hybrid models keep one state, not one per token). Leaves the cache empty."""
+    context.clear()
+    context.decode([token, token], rows=0)
+    works = context.truncate(1)
+    context.clear()
+    return works

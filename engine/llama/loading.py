@@ -1,0 +1,102 @@
+"""Opening a model with its context: as asked where memory holds it, else with less on the GPU, and saying so."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+from engine.llama.backend import AbortFlag, gpus
+from engine.llama.context import EXACT, FAST, CacheSettings, Context, ContextError
+from engine.llama.model import LoadError, Model, layer_words, offload_attempts
+from engine.protocol import GpuLayers
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """How one model file should be opened. ``exact``: compute so that every pass width rounds alike."""
+
+    path: Path
+    gpu_layers: GpuLayers
+    context: int | None
+    threads: int
+    exact: bool
+
+
+@dataclass(slots=True)
+class Opened:
+    """A model and its context. ``notes``: what was done otherwise than wished, in words. Close it once."""
+
+    model: Model
+    context: Context
+    notes: list[str]
+
+    def close(self) -> None:
+        self.context.close()
+        self.model.close()
+
+
+DEFAULT_CONTEXT = 8192
+"""Tokens, when the user names no size; less where the model was trained for less."""
+
+
+def open_model(
+    wish: Wish,
+    abort: AbortFlag,
+    *,
+    progress: Callable[[float], None] = lambda fraction: None,
+    cancelled: Callable[[], bool] = lambda: False,
+) -> Opened:
+    """Load ``wish.path`` and make its context.
+
+    With a GPU, an allocation that fails (weights or context) is tried again with fewer layers offloaded. Raises
+    LoadError, ContextError or LoadCancelled.
+    """
+    attempts = offload_attempts(wish.gpu_layers, has_gpu=len(gpus()) > 0)
+    failure: LoadError | ContextError | None = None
+    for layers in attempts:
+        try:
+            model = Model(wish.path, gpu_layers=layers, progress=progress, cancelled=cancelled)
+        except LoadError as error:
+            failure = failure or error
+            continue
+        try:
+            context, notes = _make_context(model, wish, abort)
+        except ContextError as error:
+            model.close()
+            failure = failure or error
+            continue
+        if failure is not None:
+            notes.insert(
+                0,
+                f"the GPU's memory did not hold {layer_words(attempts[0])} of {wish.path.name}; "
+                f"{layer_words(layers)} offloaded",
+            )
+        return Opened(model, context, notes)
+    assert failure is not None
+    raise failure
+
+
+def _make_context(model: Model, wish: Wish, abort: AbortFlag) -> tuple[Context, list[str]]:
+    notes: list[str] = []
+    size = wish.context or min(DEFAULT_CONTEXT, model.context_trained or DEFAULT_CONTEXT)
+    if wish.context and 0 < model.context_trained < wish.context:
+        notes.append(
+            f"the context of {wish.context:,} tokens is larger than the {model.context_trained:,} "
+            f"{model.path.name} was trained for; answers may degrade beyond that"
+        )
+    settings = cache_settings(wish.exact, model.gpu_layers)
+    try:
+        return Context(model, size=size, threads=wish.threads, settings=settings, abort=abort), notes
+    except ContextError:
+        if settings == FAST:
+            raise
+    # Some architectures have no flash attention, which unequal K and V types need.
+    context = Context(model, size=size, threads=wish.threads, settings=FAST, abort=abort)
+    notes.append(f"{model.path.name} does not support the exact settings; fast mode is used")
+    return context, notes
+
+
+def cache_settings(exact: bool, gpu_layers: int) -> CacheSettings:
+    """The exact settings are for CPUs only: GPU back ends do not mix K and V types."""
+    return EXACT if exact and gpu_layers == 0 else FAST

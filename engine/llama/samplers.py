@@ -1,0 +1,58 @@
+"""llama.cpp's own sampler chain, used as a filter: it narrows and scales the candidates; choosing is ours."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.llama.backend import library
+from engine.protocol import Sampling
+
+_CANDIDATE = np.dtype([("id", np.int32), ("logit", np.float32), ("p", np.float32)])
+
+_MIN_KEEP = 1
+
+
+class FilterChain:
+    """top_k, top_p, min_p, temperature, in llama.cpp's order, without its random last link."""
+
+    def __init__(self, sampling: Sampling, vocabulary_size: int) -> None:
+        self._L = L = library()
+        chain = L.llama_sampler_chain_init(L.llama_sampler_chain_default_params())
+        self._chain: Any = chain
+        if sampling.top_k > 0:
+            L.llama_sampler_chain_add(chain, L.llama_sampler_init_top_k(sampling.top_k))
+        if sampling.top_p < 1:
+            L.llama_sampler_chain_add(chain, L.llama_sampler_init_top_p(sampling.top_p, _MIN_KEEP))
+        if sampling.min_p > 0:
+            L.llama_sampler_chain_add(chain, L.llama_sampler_init_min_p(sampling.min_p, _MIN_KEEP))
+        L.llama_sampler_chain_add(chain, L.llama_sampler_init_temp(sampling.temperature))
+        self._candidates = np.zeros(vocabulary_size, _CANDIDATE)
+        self._array = L.llama_token_data_array()
+        self._data = self._candidates.ctypes.data_as(L.llama_token_data_p)
+
+    def apply(
+        self, ids: NDArray[np.int32], logits: NDArray[np.float32]
+    ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
+        """The surviving candidates: their ids and scaled logits, views valid until the next call."""
+        count = len(ids)
+        candidates = self._candidates[:count]
+        candidates["id"] = ids
+        candidates["logit"] = logits
+        array = self._array
+        array.data, array.size, array.selected, array.sorted = self._data, count, -1, False
+        self._L.llama_sampler_apply(self._chain, ctypes.byref(array))
+        survivors = self._candidates[: array.size]
+        return survivors["id"], survivors["logit"]
+
+    def close(self) -> None:
+        """Free the chain."""
+        if self._chain:
+            self._L.llama_sampler_free(self._chain)
+            self._chain = None
+
+    def __del__(self) -> None:
+        self.close()

@@ -1,0 +1,88 @@
+"""``slipstream`` and ``slipstream chat``: what the terminal interface is opened with."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import cli
+from app.commands import chat, client, options
+from app.library.catalog import ModelSource
+from app.library.resolve import ModelNotFoundError
+
+
+@pytest.fixture
+def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[str, Any]]:
+    calls: list[dict[str, Any]] = []
+
+    def run_chat(engine: object, load: object, **rest: Any) -> int:
+        calls.append({"engine": engine, "load": load, **rest})
+        return 0
+
+    monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(chat, "run_chat", run_chat)
+    monkeypatch.setattr(client, "make_client", lambda: "the client")
+    return calls
+
+
+def slipstream(monkeypatch: pytest.MonkeyPatch, *arguments: str) -> int:
+    monkeypatch.setattr(sys, "argv", ["slipstream", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    return int(ended.value.code or 0)
+
+
+def test_without_a_command_the_chat_opens_with_the_starter(
+    opened: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert slipstream(monkeypatch) == 0
+    (call,) = opened
+    assert call["engine"] == "the client"
+    assert call["load"].target.path.endswith("SmolLM2-135M-Instruct.Q4_1.gguf")
+    assert call["load"].draft is None
+    assert call["chats_file"] == tmp_path / "home" / "chats.sqlite"
+    assert call["complaints"] == ()
+
+
+def test_options_and_settings_reach_the_chat(
+    opened: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    home = tmp_path / "home"
+    home.mkdir()
+    (home / "settings.toml").write_text('system = "Be brief."\ntemperature = 0.1\ntop_k = 1\nsped = 3\n')
+    model = tmp_path / "m.gguf"
+    model.touch()
+    assert slipstream(monkeypatch, "chat", "--model", str(model), "--speculation", "off", "--temperature", "1.5") == 0
+    (call,) = opened
+    defaults = call["defaults"]
+    assert call["load"].target.path == str(model)
+    assert (defaults.speculation, defaults.sampling.temperature, defaults.sampling.top_k) == ("off", 1.5, 1)
+    assert call["system"] == "Be brief."
+    assert [complaint.split("'")[1] for complaint in call["complaints"]] == ["sped"]
+
+
+def test_a_model_that_was_asked_for_must_be_there(
+    opened: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert slipstream(monkeypatch, "chat", "--model", "nowhere.gguf") == 1
+    assert capsys.readouterr().err == "There is no file nowhere.gguf.\n"
+    assert opened == []
+
+
+def test_without_the_starter_the_chats_can_still_be_read(
+    opened: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def absent(source: ModelSource, models_dir: Path) -> Path:
+        raise ModelNotFoundError("It is not on this machine yet.")
+
+    monkeypatch.setattr(options, "find_source", absent)
+    assert slipstream(monkeypatch) == 0
+    assert (opened[0]["load"], opened[0]["complaints"]) == (None, ("It is not on this machine yet.",))
+
+
+def test_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    assert slipstream(monkeypatch, "--version") == 0
+    assert capsys.readouterr().out.startswith("slipstream 0.")

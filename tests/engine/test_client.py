@@ -1,0 +1,327 @@
+"""The client and the real engine process: crashes, cancels, odd surroundings. Nothing is lost, nothing is left over."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import random
+import signal
+import sys
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from engine.client import EngineClient, describe_exit
+from engine.protocol import (
+    Described,
+    ErrorCode,
+    Event,
+    Failed,
+    Finished,
+    GenerateSettings,
+    Loaded,
+    Loading,
+    LoadSettings,
+    Message,
+    ModelFile,
+    Prefilling,
+    Sampling,
+    TextDelta,
+)
+
+
+@pytest.fixture
+async def client(tmp_path: Path, smol_path: Path) -> AsyncIterator[EngineClient]:
+    client = EngineClient(tmp_path / "engine.log")
+    client.wanted = LoadSettings(target=ModelFile(path=str(smol_path)), context=1024)
+    yield client
+    await client.close()
+
+
+def question(text: str = "Tell a long story about a ferry.", **settings: object) -> GenerateSettings:
+    settings.setdefault("sampling", Sampling(temperature=0))
+    settings.setdefault("max_tokens", 400)
+    return GenerateSettings(messages=(Message(role="user", content=text),), **settings)  # type: ignore[arg-type]
+
+
+async def ask(client: EngineClient, settings: GenerateSettings) -> Event:
+    last: Event | None = None
+    async with contextlib.aclosing(client.generate(settings)) as events:
+        async for event in events:
+            last = event
+    assert last is not None
+    return last
+
+
+async def until_text(client: EngineClient, then: object, settings: GenerateSettings | None = None) -> list[Event]:
+    """Run an answer and call ``then`` once at its first text."""
+    seen: list[Event] = []
+    acted = False
+    async with contextlib.aclosing(client.generate(settings or question())) as events:
+        async for event in events:
+            seen.append(event)
+            if isinstance(event, TextDelta) and event.text and not acted:
+                acted = True
+                result = then()  # type: ignore[operator]
+                if asyncio.iscoroutine(result):
+                    await result
+    return seen
+
+
+def alive(pid: int) -> bool:
+    try:
+        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state != "Z"
+
+
+async def test_loading_shows_progress_and_then_the_answer_streams(client: EngineClient) -> None:
+    seen: list[Event] = []
+    async with contextlib.aclosing(client.generate(question(max_tokens=12))) as events:
+        async for event in events:
+            seen.append(event)
+    kinds = [type(event) for event in seen]
+    assert kinds.index(Loading) < kinds.index(Loaded) < kinds.index(Prefilling) < kinds.index(TextDelta)
+    assert kinds[-1] is Finished
+    fractions = [event.fraction for event in seen if isinstance(event, Loading)]
+    assert fractions == sorted(fractions)
+    finished = seen[-1]
+    assert isinstance(finished, Finished)
+    assert finished.text == "".join(event.text for event in seen if isinstance(event, TextDelta))
+    assert finished.stats.output_tokens == len(finished.token_ids) == 12
+    assert finished.finish_reason == "length"
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (signal.SIGKILL, "signal 9, killed; out of memory?"),
+        (signal.SIGILL, "signal 4, illegal instruction"),
+        (signal.SIGSEGV, "signal 11, memory fault"),
+    ],
+)
+async def test_a_killed_engine_says_so_keeps_the_text_and_the_next_message_works(
+    client: EngineClient, number: signal.Signals, words: str
+) -> None:
+    seen = await until_text(client, lambda: os.kill(client.pid or 0, number))
+    failed = seen[-1]
+    assert isinstance(failed, Failed)
+    assert failed.code is ErrorCode.ENGINE_STOPPED
+    assert words in failed.message
+    assert "kept" in failed.message
+    assert any(isinstance(event, TextDelta) and event.text for event in seen)
+    assert client.pair is None
+
+    again = await ask(client, question(max_tokens=5))
+    assert isinstance(again, Finished)
+    assert len(again.token_ids) == 5
+
+
+async def test_a_cancel_keeps_the_partial_answer_and_frees_the_processor(client: EngineClient) -> None:
+    await ask(client, question(max_tokens=1))
+    loop = asyncio.get_running_loop()
+    began: list[float] = []
+
+    async def cancel() -> None:
+        began.append(loop.time())
+        await client.cancel()
+
+    # A cancel from inside the iteration would wait for events that only this iteration takes: let it run beside.
+    tasks: list[asyncio.Task[None]] = []
+    seen = await until_text(client, lambda: tasks.append(asyncio.create_task(cancel())))
+    await tasks[0]
+    assert loop.time() - began[0] < 2, "answered, not killed"
+    finished = seen[-1]
+    assert isinstance(finished, Finished)
+    assert finished.finish_reason == "cancelled"
+    assert 0 < finished.stats.output_tokens < 400
+    assert finished.text
+    assert client.running
+    before = os.times()
+    assert await idle(client.pid or 0), f"the engine still works {before}"
+
+
+async def idle(pid: int) -> bool:
+    """Whether the process stops using the processor (its clock ticks stand still for a while)."""
+    for _ in range(40):
+        first = ticks(pid)
+        await asyncio.sleep(0.05)
+        if ticks(pid) == first:
+            return True
+    return False
+
+
+def ticks(pid: int) -> int:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return int(fields[11]) + int(fields[12])
+
+
+async def test_a_cancel_during_prefill_and_during_load(client: EngineClient) -> None:
+    client.wanted = client.wanted and client.wanted.model_copy(update={"context": 8192})
+    long = question("word " * 5000, max_tokens=50)
+    tasks: list[asyncio.Task[None]] = []
+    for stage in (Loading, Prefilling):
+        last: Event | None = None
+        async with contextlib.aclosing(client.generate(long)) as events:
+            async for event in events:
+                last = event
+                if isinstance(event, stage) and not (tasks and not tasks[-1].done()):
+                    tasks.append(asyncio.create_task(client.cancel()))
+        await asyncio.gather(*tasks)
+        assert isinstance(last, (Finished, Failed))
+        if isinstance(last, Finished):
+            assert last.finish_reason == "cancelled"
+            assert last.token_ids == ()
+        else:
+            assert last.code is ErrorCode.CANCELLED
+    assert isinstance(await ask(client, question(max_tokens=3)), Finished)
+
+
+async def test_closing_the_iterator_early_leaves_an_idle_engine(client: EngineClient) -> None:
+    async with contextlib.aclosing(client.generate(question())) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                break
+    assert client.running
+    again = await ask(client, question(max_tokens=3))
+    assert isinstance(again, Finished)
+
+
+async def test_sends_and_cancels_at_random_moments(client: EngineClient) -> None:
+    rng = random.Random(5)
+    await ask(client, question(max_tokens=1))
+    pid = client.pid
+    for turn in range(25):
+        task = asyncio.create_task(ask(client, question(f"Story {turn}.", seed=turn)))
+        await asyncio.sleep(rng.uniform(0.0, 0.12))  # the moment is what is tried here
+        await client.cancel()
+        last = await task
+        assert isinstance(last, Finished), last
+        assert last.finish_reason == "cancelled"
+    assert client.pid == pid, "no cancel had to kill the engine"
+    whole = await ask(client, question(max_tokens=20, seed=1))
+    other = EngineClient(client.log_path.with_name("other.log"))
+    other.wanted = client.wanted
+    fresh = await ask(other, question(max_tokens=20, seed=1))
+    await other.close()
+    assert isinstance(whole, Finished)
+    assert isinstance(fresh, Finished)
+    assert whole.token_ids == fresh.token_ids
+
+
+async def test_end_of_file_ends_the_engine_in_mid_answer(client: EngineClient) -> None:
+    async with contextlib.aclosing(client.generate(question())) as events:
+        async for event in events:
+            if isinstance(event, TextDelta):
+                process = client._process
+                assert process is not None
+                assert process.stdin is not None
+                process.stdin.close()
+                async with asyncio.timeout(2):
+                    await process.wait()
+                break
+    assert not client.running
+
+
+async def test_close_leaves_no_process(client: EngineClient) -> None:
+    await ask(client, question(max_tokens=2))
+    pid = client.pid
+    assert pid is not None
+    assert alive(pid)
+    await client.close()
+    assert not alive(pid)
+
+
+async def test_a_cancel_that_is_not_answered_kills_and_the_next_request_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    deaf = tmp_path / "deaf.py"
+    deaf.write_text(DEAF_ENGINE)
+    monkeypatch.setattr("engine.client.CANCEL_PATIENCE", 0.3)
+    client = EngineClient(tmp_path / "engine.log", command=[sys.executable, str(deaf)])
+    client.wanted = LoadSettings(target=ModelFile(path="any.gguf"))
+    tasks: list[asyncio.Task[None]] = []
+    seen = await until_text(client, lambda: tasks.append(asyncio.create_task(client.cancel())))
+    await asyncio.gather(*tasks)
+    finished = seen[-1]
+    assert isinstance(finished, Finished)
+    assert (finished.finish_reason, finished.text, finished.receipt) == ("cancelled", "so far", None)
+    assert not client.running
+    again = await until_text(client, lambda: tasks.append(asyncio.create_task(client.cancel())))
+    assert isinstance(again[-1], Finished)
+    await client.close()
+
+
+DEAF_ENGINE = """
+import json, sys, time
+pair = dict(
+    target=dict(path="a", name="A", architecture="llama", size_bytes=1, fingerprint="f", layers=1, gpu_layers=0,
+                context_trained=8, vocabulary=8),
+    draft=None, template=dict(name="model", sha256="0"), context=8, threads=1, backend="CPU", badge="fast",
+    load_seconds=0.0)
+for line in sys.stdin:
+    request = json.loads(line)
+    if request["kind"] == "load":
+        print(json.dumps(dict(kind="loaded", id=request["id"], pair=pair)), flush=True)
+    elif request["kind"] == "generate":
+        print("not an event", flush=True)
+        print(json.dumps(dict(kind="text", id=request["id"], text="so far", token_ids=[1], sources="t")), flush=True)
+        time.sleep(600)
+"""
+
+
+async def test_an_engine_that_cannot_start_is_a_sentence(tmp_path: Path) -> None:
+    client = EngineClient(tmp_path / "engine.log", command=[str(tmp_path / "no-such-program")])
+    client.wanted = LoadSettings(target=ModelFile(path="any.gguf"))
+    failed = await ask(client, question())
+    assert isinstance(failed, Failed)
+    assert "The engine could not be started" in failed.message
+
+
+async def test_an_engine_that_dies_at_once_shows_its_last_words(tmp_path: Path) -> None:
+    command = [sys.executable, "-c", "import sys; sys.exit('no library here')"]
+    client = EngineClient(tmp_path / "engine.log", command=command)
+    client.wanted = LoadSettings(target=ModelFile(path="any.gguf"))
+    failed = await ask(client, question())
+    assert isinstance(failed, Failed)
+    assert failed.code is ErrorCode.ENGINE_STOPPED
+    assert "exit code 1" in failed.message
+    assert "no library here" in failed.detail
+
+
+async def test_without_a_model_the_request_is_refused_in_words(tmp_path: Path) -> None:
+    failed = await ask(EngineClient(tmp_path / "engine.log"), question())
+    assert isinstance(failed, Failed)
+    assert failed.code is ErrorCode.NO_MODEL
+    assert "No model is chosen" in failed.message
+
+
+async def test_a_users_folder_named_engine_is_not_imported(
+    client: EngineClient, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "engine"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise SystemExit('the wrong engine')")
+    monkeypatch.chdir(tmp_path)
+    assert isinstance(await client.describe(), Described)
+
+
+async def test_the_description_names_build_devices_threads_and_settings(client: EngineClient) -> None:
+    described = await client.describe()
+    assert isinstance(described, Described)
+    assert described.versions["llama-cpp-python"] == "0.3.36"
+    assert any(device.kind == "cpu" for device in described.devices)
+    assert described.threads >= 1
+    assert "core" in described.cores
+    assert described.environment["GGML_CPU_TILED_MM"] == "0"
+    assert described.exact_settings["V cache"] == "BF16"
+
+
+def test_exit_codes_in_words() -> None:
+    assert describe_exit(3) == "exit code 3"
+    assert describe_exit(-4).startswith("signal 4, illegal instruction")
+    assert describe_exit(None) == "it does not answer"
+    assert describe_exit(-99) == "signal 99"

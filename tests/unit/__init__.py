@@ -1,0 +1,1 @@
+"""Tests of single rooms, without a loaded model."""
