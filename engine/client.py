@@ -111,6 +111,7 @@ class EngineClient:
 
         Closing the iterator early cancels the request and waits until the engine is idle again.
         """
+        load_seconds = 0.0
         if self.pair is None or not self.running:
             if self.wanted is None:
                 yield Failed(id=0, code=ErrorCode.NO_MODEL, message="No model is chosen. Choose one and send again.")
@@ -120,6 +121,8 @@ class EngineClient:
                     yield load_event
                     if isinstance(load_event, Failed):
                         return
+                    if isinstance(load_event, Loaded):
+                        load_seconds = load_event.pair.load_seconds
         request = Generate(id=next(self._ids), settings=settings)
         text: list[str] = []
         token_ids: list[int] = []
@@ -144,6 +147,9 @@ class EngineClient:
                         receipt=None,
                     )
                     return
+                if isinstance(event, Finished) and load_seconds:
+                    stats = event.stats.model_copy(update={"load_seconds": load_seconds})
+                    event = event.model_copy(update={"stats": stats})
                 if isinstance(event, (Prefilling, TextDelta, Progress, Finished, Failed)):
                     yield event
 

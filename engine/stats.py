@@ -100,7 +100,8 @@ FIGURES: dict[str, str] = {
     "prefill leaves out the last prompt token",
     "prefill_tokens_per_second": "prompt tokens really evaluated / prefill time",
     "time_to_first_token": "from the request's arrival in the engine to the first token",
-    "load_seconds": "time this request spent loading model files; 0 when they were loaded",
+    "load_seconds": "loading model files for this request, before it arrived in the engine and not part of the total; "
+    "0 when they were loaded already",
     "queue_seconds": "time the request waited behind another one",
     "prefill_seconds": "evaluating the new part of the prompt on the target",
     "draft_prefill_seconds": "evaluating the prompt on the draft model",
@@ -128,7 +129,7 @@ class Counter:
         self.output_tokens = 0
         self.pass_widths: dict[int, int] = {}
         self.drafters: dict[str, _DrafterCounter] = {}
-        self.load = self.queue = 0.0
+        self.queue = 0.0
         self.prefill = self.draft_prefill = 0.0
         self.draft = self.verify = self.choose = 0.0
         self.prefill_end: float | None = None
@@ -168,7 +169,7 @@ class Counter:
     def snapshot(self) -> Stats:
         """The figures as of now (or as of the end, once ``ended`` is set)."""
         total = (self.ended if self.ended is not None else self.clock()) - self.arrived
-        known = self.load + self.queue + self.prefill + self.draft_prefill + self.draft + self.verify + self.choose
+        known = self.queue + self.prefill + self.draft_prefill + self.draft + self.verify + self.choose
         passes = sum(self.pass_widths.values())
         drafters = {name: counter.freeze() for name, counter in self.drafters.items()}
         accepted = sum(d.accepted for d in drafters.values())
@@ -187,7 +188,6 @@ class Counter:
             rejected=rejected,
             discarded=sum(d.discarded for d in drafters.values()),
             drafters=drafters,
-            load_seconds=self.load,
             queue_seconds=self.queue,
             prefill_seconds=self.prefill,
             draft_prefill_seconds=self.draft_prefill,

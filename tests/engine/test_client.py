@@ -93,6 +93,10 @@ async def test_loading_shows_progress_and_then_the_answer_streams(client: Engine
     assert finished.text == "".join(event.text for event in seen if isinstance(event, TextDelta))
     assert finished.stats.output_tokens == len(finished.token_ids) == 12
     assert finished.finish_reason == "length"
+    assert finished.stats.load_seconds > 0
+    second = await ask(client, question(max_tokens=2))
+    assert isinstance(second, Finished)
+    assert second.stats.load_seconds == 0, "it was loaded already"
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,9 @@ def venv(tmp_path: Path) -> Path:
 
 
 def make_ask(venv: Path, *arguments: str, stdin: str = "", **environment: str) -> str:
-    inherited = {name: value for name, value in os.environ.items() if name not in ("PROMPT", "MAKEFLAGS", "MFLAGS")}
+    inherited = {
+        name: value for name, value in os.environ.items() if name not in ("PROMPT", "MAKEFLAGS", "MFLAGS", "MAKELEVEL")
+    }
     done = subprocess.run(
         ["make", "ask", f"VENV={venv}", *arguments],
         cwd=ROOT, env=inherited | environment, input=stdin, capture_output=True, text=True, timeout=20,
