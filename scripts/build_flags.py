@@ -3,9 +3,10 @@
 ``-march=native`` is out on x86 Linux: on a processor that lists AMX the compiler then uses it, and virtual machines
 often list AMX without executing it, so the first prompt dies with an illegal instruction. A portable build would
 forgo AVX512 and VNNI: measured with SmolLM2 Q4_1 on 2 cores of a Zen 5 server, five alternations, a single-token pass
-took 7.9 ms with these flags, 7.6 ms native and 8.6 ms portable (prefill and passes of 8 within 5 % of each other).
-So the instruction sets are switched on one by one from what the kernel lists, AMX never, and what is not listed is
-switched off by name (llama.cpp's own defaults assume AVX2). Elsewhere (ARM, macOS) native stays on. Only the standard library is used: this runs before anything is installed.
+took 7.9 ms with these flags, 7.6 ms native and 8.6 ms portable (prefill and passes of 8 within 5 % of each other). So
+the instruction sets are switched on one by one from what the kernel lists, AMX never, and what is not listed is
+switched off by name (llama.cpp's own defaults assume AVX2). Elsewhere (ARM, macOS) native stays on. Only the standard
+library is used: this runs before anything is installed.
 """
 
 from __future__ import annotations
