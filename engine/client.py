@@ -19,7 +19,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
-from engine.machine import engine_environment
+from engine.machine import FOLDER_VARIABLE, engine_environment
 from engine.protocol import (
     EVENTS,
     MAX_LINE_BYTES,
@@ -70,13 +70,17 @@ class EngineClient:
         *,
         command: Sequence[str] | None = None,
         environment: Mapping[str, str] | None = None,
+        cache: Path | None = None,
     ) -> None:
+        """``log_path``: where the process writes its log. ``cache``: where it keeps what it learned about a pair."""
         self.log_path = log_path
         self.pair: PairInfo | None = None
         """What the running process holds; None before the first load and after a crash."""
         self.wanted: LoadSettings | None = None
         self._command = list(command or (sys.executable, "-P", "-m", "engine.host"))
         self._environment = engine_environment(environment)
+        if cache is not None:
+            self._environment[FOLDER_VARIABLE] = str(cache)
         # -P keeps a folder named "engine" in the current directory out; this puts ours in front of all others.
         root = str(Path(__file__).resolve().parents[1])
         self._environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, self._environment.get("PYTHONPATH")]))

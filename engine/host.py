@@ -22,6 +22,7 @@ from pydantic import BaseModel, ValidationError
 
 from engine.llama import backend
 from engine.machine import ENGINE_DEFAULTS, usable_cores
+from engine.profile import ProfileStore
 from engine.protocol import (
     MAX_LINE_BYTES,
     REQUESTS,
@@ -148,7 +149,7 @@ def serve(desk: Desk, writer: Writer) -> None:
     session: Session | None = None
     trouble = ""
     try:
-        session = Session()
+        session = Session(ProfileStore())
         desk.abort = session.abort
     except (ImportError, OSError, RuntimeError, FileNotFoundError) as error:
         traceback.print_exc()

@@ -16,6 +16,9 @@ ENGINE_DEFAULTS: dict[str, str] = {
 }
 """Variables of the engine process that the user has not set."""
 
+FOLDER_VARIABLE = "SLIPSTREAM_ENGINE_CACHE"
+"""Environment variable that names the folder for what the engine learned; without it nothing is kept."""
+
 
 def engine_environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
     """The environment of the engine process: ``base`` (default: this process's) plus our defaults where it is silent.

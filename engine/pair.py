@@ -6,15 +6,18 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from engine.drafters.base import Outcome
 from engine.drafters.lookup import LookupDrafter
 from engine.drafters.model import ModelDrafter
 from engine.files.header import Header, HeaderError, read_header
 from engine.files.pairing import judge
-from engine.llama.backend import AbortFlag, gpus
+from engine.llama.backend import AbortFlag, gpus, system_info, versions
 from engine.llama.context import EXACT, ContextError, DecodeAborted, can_roll_back
 from engine.llama.loading import Opened, Wish, open_model
 from engine.llama.model import LoadCancelled, LoadError
 from engine.machine import usable_cores
+from engine.pacing import Pacer
+from engine.profile import Profile, ProfileStore
 from engine.protocol import ErrorCode, LoadingWhat, LoadSettings, ModelFile, PairInfo
 from engine.text.sandbox import Sandbox
 from engine.text.template import ChatTemplate
@@ -35,7 +38,9 @@ class PairError(Exception):
 class Pair:
     """Target, draft, template and what is in the target's cache. Owned by the engine's main thread."""
 
-    def __init__(self, settings: LoadSettings, abort: AbortFlag, report: Report) -> None:
+    def __init__(
+        self, settings: LoadSettings, abort: AbortFlag, report: Report, profiles: ProfileStore | None = None
+    ) -> None:
         started = time.perf_counter()
         self._abort = abort
         self.settings = settings
@@ -64,7 +69,10 @@ class Pair:
         self.draft: Opened | None = None
         self.drafter: ModelDrafter | None = None
         self.draft_refused: str | None = None
+        self._profiles = profiles
+        self.pacer = Pacer()
         self._set_draft(settings.draft, report)
+        self._take_profile()
         self.load_seconds = time.perf_counter() - started
         self._info: PairInfo | None = None
 
@@ -78,6 +86,7 @@ class Pair:
         if settings.draft != self.settings.draft or self.draft_refused:
             self._close_draft()
             self._set_draft(settings.draft, report)
+            self._take_profile()
         self.settings = settings
         self.load_seconds = time.perf_counter() - started
         self._info = None
@@ -163,6 +172,33 @@ class Pair:
             notes=tuple(notes),
             load_seconds=self.load_seconds,
         )
+
+    def observe(self, outcome: Outcome) -> None:
+        """Learn what a pass of the target and a proposal of the draft cost on this machine."""
+        cost = self.pacer.cost
+        cost.observe_pass(1 + len(outcome.draft.tokens), outcome.seconds)
+        if outcome.draft.drafter == "draft":
+            cost.observe_draft(len(outcome.draft.confidence), outcome.draft_seconds)
+            cost.observe_draft_prefill(outcome.draft.prefill_tokens, outcome.draft.prefill_seconds)
+
+    def _profile_key(self) -> tuple[object, ...]:
+        """Everything that what was learned depends on."""
+        files = (self.target.model.info(), self.draft.model.info() if self.draft else None)
+        settings = (self.target.context.settings, self.threads)
+        return (*((f.fingerprint, f.gpu_layers) if f else None for f in files), *settings, system_info(), versions())
+
+    def _take_profile(self) -> None:
+        """Start from what earlier runs learned about this pair; a draft never measured is guessed by its size."""
+        guess = None
+        if self.draft is not None:
+            guess = self.draft.model.path.stat().st_size / max(1, self.target.model.path.stat().st_size)
+        kept = self._profiles.load(*self._profile_key()) if self._profiles else Profile()
+        self.pacer = Pacer(kept.pacing, draft_ratio_guess=guess)
+
+    def keep_profile(self) -> None:
+        """Keep what was learned."""
+        if self._profiles is not None:
+            self._profiles.save(Profile(pacing=self.pacer.profile()), *self._profile_key())
 
     def _close_draft(self) -> None:
         if self.draft:

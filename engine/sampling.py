@@ -6,7 +6,9 @@ cut cannot reach it, so the answer is the same with speculation on or off (promi
 
 from __future__ import annotations
 
+import math
 import secrets
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -74,6 +76,26 @@ class Chooser:
         ids = top_candidates(logits, self._top_k)
         survivors, scaled = self._chain.apply(self._ids if ids is None else ids, logits if ids is None else logits[ids])
         return int(survivors[np.argmax(scaled + gumbel(self._seed, position, survivors))])
+
+    def propose(self, logits: NDArray[np.float32], position: int) -> tuple[int, float]:
+        """``choose``, and by how much the choice beats the second-best candidate, noise included: the smaller the
+        margin, the likelier another model chooses otherwise. Infinite where there is no second."""
+        if self._chain is None:
+            ids = top_candidates(logits, 2)
+            scores: NDArray[np.floating[Any]] = logits if ids is None else logits[ids]
+            survivors = self._ids if ids is None else ids
+        else:
+            ids = top_candidates(logits, self._top_k)
+            survivors, scaled = self._chain.apply(
+                self._ids if ids is None else ids, logits if ids is None else logits[ids]
+            )
+            scores = scaled + gumbel(self._seed, position, survivors)
+        best = int(scores.argmax())
+        token = int(survivors[best])
+        if len(scores) < 2:
+            return token, math.inf
+        second = np.partition(scores, len(scores) - 2)[len(scores) - 2]
+        return token, float(scores[best] - second)
 
 
 def top_candidates(logits: NDArray[np.float32], top_k: int) -> NDArray[np.int32] | None:

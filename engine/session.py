@@ -6,12 +6,13 @@ import datetime
 from collections.abc import Callable
 
 from engine.answer import Answer
-from engine.drafters.base import Drafter, NoDrafter
-from engine.drafters.cascade import Cascade
+from engine.drafters.base import Drafter, NoDrafter, Outcome
+from engine.drafters.paced import PacedDrafter
 from engine.llama.backend import AbortFlag, versions
 from engine.llama.context import ContextError, DecodeAborted
 from engine.llama.model import LoadCancelled
 from engine.pair import Pair, PairError
+from engine.profile import ProfileStore
 from engine.prompt import Prompt, build_prompt
 from engine.protocol import (
     ErrorCode,
@@ -35,17 +36,22 @@ from engine.text.sandbox import RenderInterrupted
 
 Emit = Callable[[Event], None]
 
-DEFAULT_DRAFT_MAX = 4
+FIXED_DRAFT_MAX = 4
+"""Proposals a pass where the user chose the drafter and no length; ``auto`` finds the length itself."""
+
 EXACT_DRAFT_MAX = 7
 """Passes of up to 8 tokens (7 proposals) round like single ones with the exact settings (measured, engine.md 0.1)."""
+
+FAST_DRAFT_MAX = 15
 
 
 class Session:
     """Holds at most one pair. Not thread-safe: one thread owns it; only ``abort`` may be set from others."""
 
-    def __init__(self) -> None:
+    def __init__(self, profiles: ProfileStore | None = None) -> None:
         self.abort = AbortFlag()
         self.pair: Pair | None = None
+        self._profiles = profiles
 
     # ---------------------------------------------------------------------------------------------------- loading
 
@@ -64,7 +70,7 @@ class Session:
                 self.pair.change_draft(settings, report)
             else:
                 self.unload()  # first, so that two targets are never in memory at once
-                self.pair = Pair(settings, self.abort, report)
+                self.pair = Pair(settings, self.abort, report, self._profiles)
             info = self.pair.info()
         except (LoadCancelled, RenderInterrupted):
             self.unload()
@@ -109,6 +115,7 @@ class Session:
             return
         try:
             _Generation(pair, request, prompt, counter, self.abort, emit).run()
+            pair.keep_profile()
         except ContextError as error:
             emit(Failed(id=request.id, code=ErrorCode.INTERNAL, message=str(error), detail=error.detail))
 
@@ -156,6 +163,7 @@ class _Generation:
                     counter=self._counter,
                     cancelled=lambda: self._abort.is_set,
                     after_pass=self._answer.after_pass,
+                    observe=self._observe,
                 )
             finally:
                 self._pair.cached = history[: context.length]
@@ -187,6 +195,12 @@ class _Generation:
             counter.prefill = counter.prefill_end - started
         return None
 
+    def _observe(self, outcome: Outcome) -> None:
+        """Whatever mode is on, every pass teaches the pair what it costs here."""
+        self._pair.observe(outcome)
+        if isinstance(self._drafter, PacedDrafter):
+            self._drafter.observe(outcome)
+
     def _draft_limit(self, length: int) -> int:
         """Proposals allowed behind a history of ``length``: room in the window, tokens still wanted, the cap."""
         limit = min(self._draft_max, self._pair.target.context.size - length)
@@ -202,19 +216,29 @@ class _Generation:
             return NoDrafter()
         if mode == "lookup":
             return pair.lookup
-        if pair.drafter is None or pair.draft is None:
-            if pair.draft_refused:
-                self._notes.append(f"draft refused: {pair.draft_refused}; lookup is used")
-            elif mode == "draft":
-                self._notes.append("no draft model was chosen; lookup is used")
-            return pair.lookup
-        pair.drafter.use(Chooser(pair.draft.model.vocabulary.size, settings.sampling, self._seed))
-        return pair.drafter if mode == "draft" else Cascade(pair.lookup, pair.drafter)
+        model = None
+        if pair.drafter is not None and pair.draft is not None:
+            pair.drafter.use(Chooser(pair.draft.model.vocabulary.size, settings.sampling, self._seed))
+            model = pair.drafter
+        elif pair.draft_refused:
+            self._notes.append(f"draft refused: {pair.draft_refused}; lookup is used")
+        elif mode == "draft":
+            self._notes.append("no draft model was chosen; lookup is used")
+        if mode == "draft":
+            return model or pair.lookup
+        return PacedDrafter(
+            pair.lookup, model, pair.pacer, settings.sampling.temperature, lambda: self._answer.remaining()
+        )
 
     def _choose_draft_max(self, settings: GenerateSettings) -> int:
         if isinstance(self._drafter, NoDrafter):
             return 0
-        wish = DEFAULT_DRAFT_MAX if settings.draft_max is None else settings.draft_max
+        if settings.draft_max is not None:
+            wish = settings.draft_max
+        elif isinstance(self._drafter, PacedDrafter):
+            wish = EXACT_DRAFT_MAX if self._pair.exact else FAST_DRAFT_MAX
+        else:
+            wish = FIXED_DRAFT_MAX
         if self._pair.exact and wish > EXACT_DRAFT_MAX:
             self._notes.append(f"drafts of {wish} were asked for; exact mode allows {EXACT_DRAFT_MAX}")
             wish = EXACT_DRAFT_MAX

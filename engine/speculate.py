@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Protocol
 
-from engine.drafters.base import NOTHING, Draft, Drafter
+from engine.drafters.base import NOTHING, Draft, Drafter, Outcome
 from engine.llama.context import Context, DecodeAborted, Logits
 from engine.protocol import FinishReason
 from engine.sampling import Chooser
@@ -38,12 +38,14 @@ def speculate(
     counter: Counter,
     cancelled: Callable[[], bool],
     after_pass: Callable[[], None],
+    observe: Callable[[Outcome], None] = lambda outcome: None,
 ) -> FinishReason:
     """Continue ``history`` (grown in place) until the sink says stop, the cancel comes or the window is full.
 
     On entry the target's cache holds ``history[:-1]``, and again at the end, however that comes about.
-    ``draft_limit(length)``: the most proposals allowed behind a history of that length. ``after_pass`` is called once
-    a pass, for live figures. Returns the reason; raises what the contexts raise, except for an aborted pass.
+    ``draft_limit(length)``: the most proposals allowed behind a history of that length. ``after_pass`` is called
+    once a pass, for live figures; ``observe`` learns what became of it. Returns the reason; raises what the
+    contexts raise, except for an aborted pass.
     """
     clock = counter.clock
     try:
@@ -60,8 +62,19 @@ def speculate(
             counter.draft_prefill += draft.prefill_seconds
             counter.verify += verified - drafted
             counter.count_pass(1 + len(draft.tokens))
-            reason = _accept(draft, logits, chooser, history, sink, counter)
+            before = len(history)
+            reason, accepted = _accept(draft, logits, chooser, history, sink, counter)
             target.truncate(len(history) - 1)
+            observe(
+                Outcome(
+                    draft,
+                    accepted,
+                    history[before:],
+                    reason is not None,
+                    clock() - drafted,
+                    drafted - started - draft.prefill_seconds,
+                )
+            )
             after_pass()
             if reason is not None:
                 return reason
@@ -74,8 +87,9 @@ def speculate(
 
 def _accept(
     draft: Draft, logits: Logits, chooser: Chooser, history: list[int], sink: Sink, counter: Counter
-) -> FinishReason | None:
-    """Walk one pass: the target chooses at every position until it disagrees with the draft, or the answer ends."""
+) -> tuple[FinishReason | None, int]:
+    """Walk one pass: the target chooses at every position until it disagrees with the draft, or the answer ends.
+    Returns the reason if it ended, and how many proposals were accepted."""
     clock, tokens = counter.clock, draft.tokens
     accepted, source = 0, PLAIN
     reason: FinishReason | None = None
@@ -98,4 +112,4 @@ def _accept(
             break
     mismatch = source == CORRECTION  # the target disagreed, so the rest was rejected even if the answer ends here
     counter.count_draft(draft.drafter, len(tokens), accepted, stopped=reason is not None and not mismatch)
-    return reason
+    return reason, accepted

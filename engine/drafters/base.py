@@ -11,12 +11,29 @@ from typing import Protocol
 class Draft:
     """Proposed tokens, and who proposed them (``lookup`` or ``draft``; ``none`` when there are none).
 
-    ``prefill_seconds``: how much of the time spent went into reading the prompt for the first time.
+    ``confidence``: one figure a token, in the drafter's own measure (length of the match, margin), for calibration.
+    ``prefill_seconds``: how much of the time spent went into reading ``prefill_tokens`` of the prompt, once an answer.
     """
 
     tokens: Sequence[int]
     drafter: str
+    confidence: Sequence[float] = ()
     prefill_seconds: float = 0.0
+    prefill_tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one pass. ``chosen``: the tokens the target chose in it, at least one. ``stopped``: the answer
+    ended, so proposals behind the last accepted one were not verified. ``seconds``: the pass with its choices, without
+    drafting; ``draft_seconds``: the drafting, without its first reading of the prompt."""
+
+    draft: Draft
+    accepted: int
+    chosen: Sequence[int]
+    stopped: bool
+    seconds: float
+    draft_seconds: float
 
 
 NOTHING = Draft((), "none")

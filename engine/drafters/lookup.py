@@ -13,6 +13,9 @@ from engine.drafters.base import NOTHING, Draft
 LONGEST, SHORTEST = 8, 2
 """N-gram lengths that are looked up, longest first. A match of one token says next to nothing."""
 
+LONGEST_COUNTED = 32
+"""A longer match is no surer than this one."""
+
 
 class LookupDrafter:
     """Proposes the continuation of the most recent longest match within the answer's own branch.
@@ -52,7 +55,8 @@ class LookupDrafter:
 
     def draft(self, history: Sequence[int], limit: int) -> Draft:
         """See :class:`~engine.drafters.base.Drafter`. Where the match runs into the end of the text it goes on with
-        its own proposals, so a cycle is continued at full length."""
+        its own proposals, so a cycle is continued at full length. Confidence: the length of the match, which grows
+        by one with every proposal that holds."""
         self._index(history)
         start = self._match()
         if start is None:
@@ -61,7 +65,8 @@ class LookupDrafter:
         behind = len(indexed)
         for place in range(start, start + limit):
             tokens.append(indexed[place] if place < behind else tokens[place - behind])
-        return Draft(tokens, self.name)
+        matched = self._matched(start)
+        return Draft(tokens, self.name, range(matched, matched + limit))
 
     def _match(self) -> int | None:
         indexed = self._indexed
@@ -71,3 +76,11 @@ class LookupDrafter:
                 if start is not None:
                     return start
         return None
+
+    def _matched(self, start: int) -> int:
+        """How many tokens before ``start`` equal the end of the text, at most LONGEST_COUNTED."""
+        indexed = self._indexed
+        length = 0
+        while length < min(start, LONGEST_COUNTED) and indexed[start - 1 - length] == indexed[-1 - length]:
+            length += 1
+        return length

@@ -43,8 +43,19 @@ class ModelDrafter:
         self._prompt_unread = True
         self.note = None
 
-    def draft(self, history: Sequence[int], limit: int) -> Draft:
-        """See :class:`~engine.drafters.base.Drafter`. The first draft of an answer reads the prompt."""
+    def unread(self, history: Sequence[int]) -> int:
+        """How many tokens of ``history`` must be read before the first proposal."""
+        self._reconcile(history)
+        return len(history) - len(self._held)
+
+    def draft(
+        self,
+        history: Sequence[int],
+        limit: int,
+        go_on: Callable[[Sequence[float]], bool] = lambda margins: True,
+    ) -> Draft:
+        """See :class:`~engine.drafters.base.Drafter`. The first draft of an answer reads the prompt. ``go_on`` is asked
+        after every proposal, with the margins so far. Confidence: the margin between best and second candidate."""
         assert self._chooser is not None, "use() comes first"
         limit = min(limit, self._context.size - len(history) + 1)
         if limit <= 0:
@@ -52,31 +63,34 @@ class ModelDrafter:
                 f"the draft model's window of {self._context.size:,} tokens is full; plain decoding from there on"
             )
             return NOTHING
-        prefill_seconds = self._catch_up(history)
+        prefill_seconds, prefill_tokens = self._catch_up(history)
         behind = history[len(self._held) :]
         tokens: list[int] = []
+        margins: list[float] = []
         while True:
             logits = self._read(behind, rows=1)
-            token = self._chooser.choose(logits[0], len(history) + len(tokens))
+            token, margin = self._chooser.propose(logits[0], len(history) + len(tokens))
             if token >= self._shared:
                 break
             tokens.append(token)
-            if len(tokens) == limit or self._is_end(token):
+            margins.append(margin)
+            if len(tokens) == limit or self._is_end(token) or not go_on(margins):
                 break
             behind = [token]
-        return Draft(tokens, self.name, prefill_seconds)
+        return Draft(tokens, self.name, margins, prefill_seconds, prefill_tokens)
 
-    def _catch_up(self, history: Sequence[int]) -> float:
-        """Bring the cache near the end of ``history``; at least its last token stays unread. Returns the seconds that
-        went into the first reading of an answer's prompt (0 afterwards)."""
+    def _catch_up(self, history: Sequence[int]) -> tuple[float, int]:
+        """Bring the cache near the end of ``history``; at least its last token stays unread. Returns seconds and tokens
+        of the first reading of an answer's prompt (0 afterwards)."""
         started = time.perf_counter()
         self._reconcile(history)
+        held = len(self._held)
         while len(history) - len(self._held) > SHORT_READ:
             self._read(history[len(self._held) : -1][: self._context.chunk], rows=0)
         if not self._prompt_unread:
-            return 0.0
+            return 0.0, 0
         self._prompt_unread = False
-        return time.perf_counter() - started
+        return time.perf_counter() - started, len(self._held) - held
 
     def _read(self, tokens: Sequence[int], *, rows: int) -> Logits:
         try:

@@ -1,0 +1,188 @@
+"""What drafting costs and brings on this machine: times of passes by width, and the best number of proposals.
+
+In units of a plain pass: a draft of k costs ``k * D + R(k + 1)`` and brings ``1 + a1 + a1 a2 + ...`` expected tokens,
+where R(n) is the time of a pass over n tokens, D that of one drafted token and a_i the calibrated probability that the
+i-th proposal is accepted once those before it were. The best k is searched over all lengths, since R is not monotone
+(kernels change); 0 is among them, so plain decoding is the answer wherever it is the fastest.
+
+Everything is relative to ``unit``, the present time of a plain pass, which follows the machine's load within a few
+passes; the ratios move slowly. The same idea: "goodput" in vLLM, the profile-guided length of llama.cpp PR 14132; the
+measured R instead of the textbook's constant 1 is what makes it hold on CPUs (engine.md section 0.2).
+"""
+
+from __future__ import annotations
+
+import collections
+import statistics
+from collections.abc import Sequence
+
+from pydantic import BaseModel, Field
+
+MARGIN = 1.03
+"""A draft must promise this much more than a plain pass: estimates err, and a wrong draft is dear."""
+
+UNIT_WINDOW = 7
+UNIT_IS_FRESH = 8
+"""Wide passes behind a plain one that may still be measured against it."""
+LOAD_EVIDENCE = 3
+"""Wide passes that must agree before they count as a change of load."""
+RATIO_WINDOW = 31
+PRIOR_RATIO_SLOPE = 0.45
+"""R(n) before anything was measured: 1 + 0.45 (n - 1), a small quantized model on a CPU, where drafting pays least."""
+
+
+PRIOR_VOTES = 4
+"""Values that a prior stands for until as many were seen: one pass beside a busy neighbour must not decide."""
+
+
+class RunningMedian:
+    """The median of the last ``window`` values; a ``prior`` counts for PRIOR_VOTES values until that many came in."""
+
+    def __init__(self, window: int, prior: float | None = None) -> None:
+        self._values: collections.deque[float] = collections.deque(maxlen=window)
+        self._prior = prior
+        self._median: float | None = None
+
+    def add(self, value: float) -> None:
+        self._values.append(value)
+        self._median = None
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    @property
+    def value(self) -> float | None:
+        if not self._values:
+            return self._prior
+        if self._median is None:
+            votes = [] if self._prior is None else [self._prior] * max(0, PRIOR_VOTES - len(self._values))
+            self._median = statistics.median([*self._values, *votes])
+        return self._median
+
+
+class CostProfile(BaseModel):
+    """What is kept of a cost model between runs: ratios, which outlive the load of the moment."""
+
+    ratios: dict[int, float] = Field(default_factory=dict, description="pass width -> time over a plain pass")
+    draft_ratio: float | None = Field(None, description="one drafted token over a plain pass")
+    draft_prefill_ratio: float | None = Field(None, description="reading one prompt token on the draft, likewise")
+    unit_seconds: float | None = Field(None, description="a plain pass when last measured, for display")
+
+
+class CostModel:
+    """Times of target passes by width and of drafted tokens, in units of a plain pass (seconds in, ratios out).
+
+    Plain passes tell the unit. While only wide passes run, a change of load shows as all of them being slower than
+    their ratio says; it is taken as load, not as a new ratio, so that the ratios outlive a busy neighbour. Ratios
+    are learned only close behind a plain pass, while the unit is fresh.
+    """
+
+    def __init__(self, profile: CostProfile | None = None, *, draft_ratio_guess: float | None = None) -> None:
+        profile = profile or CostProfile()
+        self._plain = RunningMedian(UNIT_WINDOW, profile.unit_seconds)
+        self._since_plain = 0
+        self._load = RunningMedian(UNIT_WINDOW)
+        self._ratios = {width: RunningMedian(RATIO_WINDOW, ratio) for width, ratio in profile.ratios.items()}
+        self._draft = RunningMedian(RATIO_WINDOW, profile.draft_ratio or draft_ratio_guess)
+        self._draft_prefill = RunningMedian(5, profile.draft_prefill_ratio)
+
+    @property
+    def unit(self) -> float | None:
+        """Seconds of a plain pass now; None before the first one."""
+        plain = self._plain.value
+        if plain is None or len(self._load) < LOAD_EVIDENCE:
+            return plain
+        return plain * (self._load.value or 1.0)
+
+    @property
+    def passes_since_plain(self) -> int:
+        """Wide passes since the last plain one."""
+        return self._since_plain
+
+    def ratio(self, width: int) -> float:
+        """R(width). Widths never measured are interpolated between measured neighbours, or extrapolated from the
+        nearest one with the prior slope; never below the next narrower width."""
+        if width <= 1:
+            return 1.0
+        measured = {1: 1.0} | {w: m.value for w, m in self._ratios.items() if m.value is not None}
+        if width in measured:
+            return measured[width]
+        below = max(w for w in measured if w < width)
+        above = min((w for w in measured if w > width), default=None)
+        if above is None:
+            return measured[below] + PRIOR_RATIO_SLOPE * (width - below)
+        share = (width - below) / (above - below)
+        return measured[below] + share * (measured[above] - measured[below])
+
+    @property
+    def draft_ratio(self) -> float | None:
+        """D: one drafted token in plain passes; None when it was never measured nor guessed."""
+        return self._draft.value
+
+    def observe_pass(self, width: int, seconds: float) -> None:
+        """A target pass over ``width`` tokens took ``seconds``, choosing and bookkeeping included."""
+        if width == 1:
+            self._plain.add(seconds)
+            self._since_plain = 0
+            self._load = RunningMedian(UNIT_WINDOW)
+            return
+        plain = self._plain.value
+        if plain is None:
+            return
+        self._since_plain += 1
+        self._load.add(seconds / (plain * self.ratio(width)))
+        if self._since_plain <= UNIT_IS_FRESH:
+            self._ratios.setdefault(width, RunningMedian(RATIO_WINDOW, self.ratio(width))).add(seconds / plain)
+
+    def observe_draft(self, tokens: int, seconds: float) -> None:
+        """The draft model proposed ``tokens`` in ``seconds``, its catching up included."""
+        if tokens > 0 and (unit := self.unit):
+            self._draft.add(seconds / tokens / unit)
+
+    def observe_draft_prefill(self, tokens: int, seconds: float) -> None:
+        """The draft model read ``tokens`` of a prompt in ``seconds``."""
+        if tokens >= 16 and (unit := self.unit):
+            self._draft_prefill.add(seconds / tokens / unit)
+
+    def draft_prefill_cost(self, tokens: int) -> float:
+        """Reading ``tokens`` on the draft, in plain passes. Unmeasured: a tenth of drafting them."""
+        per_token = self._draft_prefill.value
+        if per_token is None:
+            per_token = 0.1 * (self._draft.value or 0.0)
+        return tokens * per_token
+
+    def profile(self) -> CostProfile:
+        """What to keep."""
+        return CostProfile(
+            ratios={w: m.value for w, m in sorted(self._ratios.items()) if m.value is not None},
+            draft_ratio=self._draft.value,
+            draft_prefill_ratio=self._draft_prefill.value,
+            unit_seconds=self._plain.value,
+        )
+
+    def best_length(
+        self, accepted: Sequence[float], *, per_token: float = 0.0, spent: float = 0.0
+    ) -> tuple[int, float]:
+        """The best number of proposals to send, and the expected tokens per plain-pass time it gives.
+
+        ``accepted``: a_1, a_2, ... of the proposals at hand; at most that many are sent. ``per_token``: D when they
+        have still to be made, 0 when they are there. ``spent``: time already gone, whatever is decided.
+        """
+        plain = 1.0 / (1.0 + spent)
+        length, rate = self.best_length_from(1, accepted, per_token=per_token, spent=spent)
+        return (length, rate) if rate > plain * MARGIN else (0, plain)
+
+    def best_length_from(
+        self, shortest: int, accepted: Sequence[float], *, per_token: float = 0.0, spent: float = 0.0
+    ) -> tuple[int, float]:
+        """:meth:`best_length` among drafts of at least ``shortest`` (>= 1); (0, 0.0) when there are none."""
+        best, best_rate = 0, 0.0
+        reached, tokens = 1.0, 1.0
+        for k, probability in enumerate(accepted, start=1):
+            reached *= probability
+            tokens += reached
+            if k >= shortest:
+                rate = tokens / (spent + k * per_token + self.ratio(k + 1))
+                if rate > best_rate:
+                    best, best_rate = k, rate
+        return best, best_rate

@@ -1,0 +1,49 @@
+"""Pacing: what has been learned about a pair on this machine, and so when and how far to draft."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from engine.calibration import LOOKUP_BUCKETS, LOOKUP_PRIOR, MARGIN_BUCKETS, MARGIN_PRIOR, Calibration
+from engine.cost import CostModel, CostProfile
+
+
+def temperature_class(temperature: float) -> str:
+    """Calibration is kept apart for these: a margin or a match means less the hotter the target samples."""
+    return "greedy" if temperature == 0 else "cool" if temperature <= 0.5 else "warm" if temperature <= 1 else "hot"
+
+
+class PacingProfile(BaseModel):
+    """What pacing has learned about a pair on a machine; kept between runs."""
+
+    cost: CostProfile = Field(default_factory=CostProfile)
+    lookup: dict[str, dict[int, tuple[float, float]]] = Field(default_factory=dict)
+    draft: dict[str, dict[int, tuple[float, float]]] = Field(default_factory=dict)
+
+
+class Pacer:
+    """Cost model and calibrations of one pair. Lives as long as the pair; one answer at a time uses it."""
+
+    def __init__(self, profile: PacingProfile | None = None, *, draft_ratio_guess: float | None = None) -> None:
+        profile = profile or PacingProfile()
+        self.cost = CostModel(profile.cost, draft_ratio_guess=draft_ratio_guess)
+        self._lookup = {name: Calibration(LOOKUP_BUCKETS, LOOKUP_PRIOR, c) for name, c in profile.lookup.items()}
+        self._draft = {name: Calibration(MARGIN_BUCKETS, MARGIN_PRIOR, c) for name, c in profile.draft.items()}
+
+    def lookup(self, temperature: float) -> Calibration:
+        """The calibration of lookup proposals at this temperature."""
+        name = temperature_class(temperature)
+        return self._lookup.setdefault(name, Calibration(LOOKUP_BUCKETS, LOOKUP_PRIOR, {}))
+
+    def draft(self, temperature: float) -> Calibration:
+        """The calibration of draft-model proposals at this temperature."""
+        name = temperature_class(temperature)
+        return self._draft.setdefault(name, Calibration(MARGIN_BUCKETS, MARGIN_PRIOR, {}))
+
+    def profile(self) -> PacingProfile:
+        """What to keep."""
+        return PacingProfile(
+            cost=self.cost.profile(),
+            lookup={name: calibration.counts() for name, calibration in self._lookup.items()},
+            draft={name: calibration.counts() for name, calibration in self._draft.items()},
+        )

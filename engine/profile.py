@@ -1,0 +1,77 @@
+"""What the engine has learned about a pair on this machine, kept from run to run in the cache folder.
+
+A profile is a help, never a must: a file that is missing, damaged or of another shape is as good as none.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import logging
+import os
+import platform
+import tempfile
+from pathlib import Path
+
+from pydantic import BaseModel, Field, ValidationError
+
+from engine.machine import FOLDER_VARIABLE
+from engine.pacing import PacingProfile
+
+log = logging.getLogger(__name__)
+
+FORMAT = 1
+
+
+class Profile(BaseModel):
+    """Pacing of one pair, on one machine, with one build and one set of settings."""
+
+    format: int = FORMAT
+    pacing: PacingProfile = Field(default_factory=PacingProfile)
+
+
+class ProfileStore:
+    """Profiles as JSON files named by a hash of everything they depend on."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        named = os.environ.get(FOLDER_VARIABLE)
+        self._folder = folder or (Path(named) if named else None)
+
+    def load(self, *key: object) -> Profile:
+        """The profile kept under ``key`` on this machine, or an empty one."""
+        path = self._path(key)
+        if path is None:
+            return Profile()
+        try:
+            profile = Profile.model_validate_json(path.read_bytes())
+        except FileNotFoundError:
+            return Profile()
+        except (OSError, ValidationError) as error:
+            log.warning("profile not used: %s", error)
+            return Profile()
+        return profile if profile.format == FORMAT else Profile()
+
+    def save(self, profile: Profile, *key: object) -> None:
+        """Keep ``profile``; whole or not at all. A folder that cannot be written costs only the memory of it."""
+        path = self._path(key)
+        if path is None:
+            return
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
+            try:
+                with os.fdopen(handle, "w") as file:
+                    file.write(profile.model_dump_json())
+                os.replace(name, path)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(name)
+                raise
+        except OSError as error:
+            log.warning("profile not kept: %s", error)
+
+    def _path(self, key: tuple[object, ...]) -> Path | None:
+        if self._folder is None:
+            return None
+        name = hashlib.sha256(repr((platform.node(), platform.machine(), *key)).encode()).hexdigest()[:32]
+        return self._folder / f"{name}.json"

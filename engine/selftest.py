@@ -1,0 +1,132 @@
+"""Which pass widths and prefill chunks round alike on this machine with this file: found out, never assumed.
+
+The same tokens are evaluated one by one, in passes of every width, in prefill chunks of two sizes and behind a reused
+prefix; the logits are compared bit by bit, at context lengths on both sides of the places where kernels change (512
+cached tokens: split attention; 64 queries: tiled attention; engine.md section 0.1). The passes are timed as well: the
+cost model starts from them.
+
+It is a generator of small steps in a context of its own, so that the engine can do it while nobody waits and leave it
+at any step.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import BaseModel, Field
+
+from engine.llama.context import Context
+
+WIDEST = 16
+LENGTHS = (48, 506)
+"""Tokens before each comparison: a short context, and one whose passes cross 512."""
+CHUNK = 64
+NEEDED = LENGTHS[-1] + 2 * WIDEST
+"""Tokens of context the whole test takes."""
+TIMED = 3
+"""How often each width is timed."""
+
+
+class SelfTestResult(BaseModel):
+    """What was found. ``widths``: the largest W such that passes of 1..W tokens agree bit by bit; 1 when none does."""
+
+    widths: int
+    prefill: bool = Field(description="prefill in chunks leaves the same cache as decoding one by one")
+    reuse: bool = Field(description="a prefix that was truncated and continued is as good as a fresh one")
+    context: int = Field(description="tokens of context up to which this was compared")
+    ratios: dict[int, float] = Field(description="time of a pass by width, over a plain pass")
+    prefill_tokens_per_second: float
+    plain_seconds: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether drafts may be verified in exact mode at all: W >= 4 and history independent of how it was read."""
+        return self.widths >= 4 and self.prefill and self.reuse
+
+
+@dataclass(slots=True)
+class _Findings:
+    widths: int = WIDEST
+    prefill: bool = True
+    reuse: bool = True
+    seconds: dict[int, list[float]] = field(default_factory=dict)
+    read: list[tuple[int, float]] = field(default_factory=list)
+
+
+def self_test(context: Context, tokens: Sequence[int]) -> Iterator[SelfTestResult | None]:
+    """Run the test in ``context`` (empty, at least NEEDED tokens) on ``tokens`` (at least NEEDED of them).
+
+    Yields None between steps and the result at the end.
+    """
+    found = _Findings()
+    for length in LENGTHS:
+        yield from _compare_at(context, tokens, length, found)
+    plain = float(np.median(found.seconds[1]))
+    yield SelfTestResult(
+        widths=found.widths,
+        prefill=found.prefill,
+        reuse=found.reuse,
+        context=NEEDED,
+        ratios={w: float(np.median(s)) / plain for w, s in sorted(found.seconds.items()) if w > 1},
+        prefill_tokens_per_second=sum(n for n, _ in found.read) / sum(s for _, s in found.read),
+        plain_seconds=plain,
+    )
+
+
+def _compare_at(context: Context, tokens: Sequence[int], length: int, found: _Findings) -> Iterator[None]:
+    ahead = tokens[length : length + WIDEST]
+    after = tokens[length + WIDEST]
+    yield from _read(context, tokens[:length], context.chunk, found)
+    single = []
+    for token in ahead:
+        single.append(_timed(context, [token], found)[0])
+        yield
+    behind_decoding = _row(context, after)
+    for _ in range(TIMED):
+        for width in range(2, WIDEST + 1):
+            context.truncate(length)
+            rows = _timed(context, ahead[:width], found)
+            if not all(_same(rows[i], single[i]) for i in range(width)):
+                found.widths = min(found.widths, width - 1)
+            yield
+    found.reuse &= _same(_row(context, after), behind_decoding)  # the cache was cut and continued many times
+    yield
+    yield from _read(context, tokens[: length + WIDEST], CHUNK, found)
+    found.prefill &= _same(_row(context, after), behind_decoding)
+    yield from _read(context, tokens[: length + WIDEST], context.chunk, found)
+    found.prefill &= _same(_row(context, after), behind_decoding)
+    yield
+
+
+def _read(context: Context, tokens: Sequence[int], chunk: int, found: _Findings) -> Iterator[None]:
+    """Prefill from nothing in chunks of ``chunk``, as the engine reads a prompt."""
+    context.clear()
+    while context.length < len(tokens):
+        part = tokens[context.length :][:chunk]
+        started = time.perf_counter()
+        context.decode(part, rows=0)
+        found.read.append((len(part), time.perf_counter() - started))
+        yield
+
+
+def _timed(context: Context, tokens: Sequence[int], found: _Findings) -> NDArray[np.float32]:
+    started = time.perf_counter()
+    rows = context.decode(tokens).copy()  # a view dies with the next pass
+    found.seconds.setdefault(len(tokens), []).append(time.perf_counter() - started)
+    return rows
+
+
+def _row(context: Context, token: int) -> NDArray[np.float32]:
+    """Logits behind one more token, which is taken back."""
+    row: NDArray[np.float32] = context.decode([token])[0].copy()
+    context.truncate(context.length - 1)
+    return row
+
+
+def _same(left: NDArray[np.float32], right: NDArray[np.float32]) -> bool:
+    """Bit by bit, so that NaN equals NaN and 0.0 differs from -0.0."""
+    return bool(np.array_equal(left.view(np.uint32), right.view(np.uint32)))
