@@ -14,7 +14,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import AsyncGenerator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
@@ -36,9 +36,12 @@ from engine.protocol import (
     Loaded,
     Loading,
     LoadSettings,
+    PairChanged,
     PairInfo,
     Prefilling,
     Progress,
+    SelfTest,
+    SelfTested,
     TextDelta,
     encode,
 )
@@ -54,7 +57,7 @@ EXIT_PATIENCE = 1.5
 
 LOG_TAIL_BYTES = 4096
 
-TERMINAL_EVENTS = (Loaded, Finished, Failed, Described)
+TERMINAL_EVENTS = (Loaded, Finished, Failed, Described, SelfTested)
 
 
 class EngineClient:
@@ -77,6 +80,8 @@ class EngineClient:
         self.pair: PairInfo | None = None
         """What the running process holds; None before the first load and after a crash."""
         self.wanted: LoadSettings | None = None
+        self.on_pair_change: Callable[[PairInfo], None] = lambda pair: None
+        """Called when the engine learned something about the loaded pair by itself (the self-test's badge)."""
         self._command = list(command or (sys.executable, "-P", "-m", "engine.host"))
         self._environment = engine_environment(environment)
         if cache is not None:
@@ -165,6 +170,19 @@ class EngineClient:
                     return event
         raise RuntimeError("an exchange ended without its last event")
 
+    async def self_test(self) -> SelfTested | Failed:
+        """Find out now how exact the wanted pair's target is on this machine; loads it first if it must."""
+        if (self.pair is None or not self.running) and self.wanted is not None:
+            async with contextlib.aclosing(self.load(self.wanted)) as loading:
+                async for load_event in loading:
+                    if isinstance(load_event, Failed):
+                        return load_event
+        async with contextlib.aclosing(self._exchange(SelfTest(id=next(self._ids)))) as events:
+            async for event in events:
+                if isinstance(event, (SelfTested, Failed)):
+                    return event
+        raise RuntimeError("an exchange ended without its last event")
+
     async def cancel(self) -> None:
         """Stop everything that is queued or running. Returns once the engine answered, or was killed.
 
@@ -233,7 +251,7 @@ class EngineClient:
         self.pair = None
         self._reader = asyncio.create_task(self._read(self._process), name="engine reader")
 
-    async def _exchange(self, request: Load | Generate | Describe) -> AsyncGenerator[Event, None]:
+    async def _exchange(self, request: Load | Generate | Describe | SelfTest) -> AsyncGenerator[Event, None]:
         queue: asyncio.Queue[Event] = asyncio.Queue()
         done = False
         try:
@@ -295,6 +313,10 @@ class EngineClient:
                 event = EVENTS.validate_json(line)
             except ValidationError:
                 log.error("the engine sent a line that is no event: %.200r", line)
+                continue
+            if isinstance(event, PairChanged):
+                self.pair = event.pair
+                self.on_pair_change(event.pair)
                 continue
             queue = self._queues.get(event.id)
             if queue is not None:

@@ -151,6 +151,12 @@ class CostModel:
             per_token = 0.1 * (self._draft.value or 0.0)
         return tokens * per_token
 
+    def adopt(self, ratios: dict[int, float]) -> None:
+        """Take measured ratios as what is believed until the passes of real answers say otherwise."""
+        for width, ratio in ratios.items():
+            if width > 1:
+                self._ratios[width] = RunningMedian(RATIO_WINDOW, ratio)
+
     def profile(self) -> CostProfile:
         """What to keep."""
         return CostProfile(

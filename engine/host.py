@@ -21,6 +21,7 @@ from typing import BinaryIO
 from pydantic import BaseModel, ValidationError
 
 from engine.llama import backend
+from engine.llama.context import DecodeAborted
 from engine.machine import ENGINE_DEFAULTS, usable_cores
 from engine.profile import ProfileStore
 from engine.protocol import (
@@ -33,13 +34,20 @@ from engine.protocol import (
     Failed,
     Generate,
     Load,
+    PairChanged,
     Ready,
+    SelfTest,
     encode,
 )
 from engine.session import Session
+from engine.text.sandbox import RenderInterrupted
 
 LEAVE_WITHIN = 0.8
 """Seconds between end of file on stdin and the end of the process, whatever native code is doing."""
+
+
+Work = Load | Generate | Describe | SelfTest
+"""What the main thread does; a cancel is the reader's."""
 
 
 class Writer:
@@ -73,9 +81,10 @@ class Desk:
     """Requests waiting for the main thread, and who is to be cancelled. Shared with the reader thread."""
 
     def __init__(self) -> None:
-        self.requests: queue.SimpleQueue[tuple[float, Load | Generate | Describe] | None] = queue.SimpleQueue()
+        self.requests: queue.SimpleQueue[tuple[float, Work] | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._current: int | None = None
+        self._idle_work = False
         self._cancelled: set[int] = set()
         self.abort: backend.AbortFlag | None = None
 
@@ -102,6 +111,25 @@ class Desk:
             elif self._current is None or request_id > self._current:  # ids grow: it still waits
                 self._cancelled.add(request_id)
 
+    def put(self, request: Work) -> None:
+        """A request came in. What the main thread does in idle time is cut short."""
+        with self._lock:
+            self.requests.put((time.perf_counter(), request))
+            if self._idle_work and self.abort is not None:
+                self.abort.set()
+
+    def may_idle(self) -> bool:
+        """The main thread asks to spend a moment on its own; False when a request waits."""
+        with self._lock:
+            self._idle_work = self.requests.empty()
+            if self._idle_work and self.abort is not None:
+                self.abort.clear()
+            return self._idle_work
+
+    def idle_done(self) -> None:
+        with self._lock:
+            self._idle_work = False
+
     def leave(self) -> None:
         """End of file: abort what runs and let nothing new begin."""
         with self._lock:
@@ -122,7 +150,7 @@ def read_requests(source: BinaryIO, desk: Desk, writer: Writer) -> None:
             if isinstance(request, Cancel):
                 desk.cancel(request.target)
             else:
-                desk.requests.put((time.perf_counter(), request))
+                desk.put(request)
     finally:
         watchdog = threading.Timer(LEAVE_WITHIN, os._exit, (0,))
         watchdog.daemon = True
@@ -154,7 +182,11 @@ def serve(desk: Desk, writer: Writer) -> None:
     except (ImportError, OSError, RuntimeError, FileNotFoundError) as error:
         traceback.print_exc()
         trouble = f"llama.cpp could not be loaded: {error}. Build llama-cpp-python again (make clean, make chat)."
-    while (waiting := desk.requests.get()) is not None:
+    while True:
+        if session is not None:
+            work_while_idle(session, desk, writer)
+        if (waiting := desk.requests.get()) is None:
+            break
         arrived, request = waiting
         if not desk.begin(request.id):
             writer.emit(Failed(id=request.id, code=ErrorCode.CANCELLED, message="Stopped before it began."))
@@ -166,6 +198,8 @@ def serve(desk: Desk, writer: Writer) -> None:
                 session.load(request, writer.emit)
             elif isinstance(request, Generate):
                 session.generate(request, writer.emit, arrived=arrived)
+            elif isinstance(request, SelfTest):
+                session.self_test(request, writer.emit)
             else:
                 writer.emit(describe(request.id))
         except Exception as error:  # whatever it was, the next request must find a working engine
@@ -183,6 +217,28 @@ def serve(desk: Desk, writer: Writer) -> None:
             desk.end()
     if session is not None:
         session.unload()
+
+
+def work_while_idle(session: Session, desk: Desk, writer: Writer) -> None:
+    """Do what the session has to do in the background until a request comes in; what it cuts short starts anew."""
+    if not desk.may_idle():
+        return
+    work = session.idle_work()
+    try:
+        for changed in work or ():
+            if changed and session.pair is not None:
+                writer.emit(PairChanged(pair=session.pair.info()))
+            if not desk.may_idle():
+                break
+    except (DecodeAborted, RenderInterrupted):
+        pass
+    except Exception:  # nobody asked for it, so nobody need hear of it
+        traceback.print_exc()
+        session.give_up_idle_work()
+    finally:
+        if work is not None:
+            work.close()
+        desk.idle_done()
 
 
 def describe(request_id: int) -> Described:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from pathlib import Path
 
 from engine.drafters.base import Outcome
@@ -12,17 +13,24 @@ from engine.drafters.model import ModelDrafter
 from engine.files.header import Header, HeaderError, read_header
 from engine.files.pairing import judge
 from engine.llama.backend import AbortFlag, gpus, system_info, versions
-from engine.llama.context import EXACT, ContextError, DecodeAborted, can_roll_back
+from engine.llama.context import EXACT, CacheSettings, Context, ContextError, DecodeAborted, can_roll_back
 from engine.llama.loading import Opened, Wish, open_model
-from engine.llama.model import LoadCancelled, LoadError
+from engine.llama.model import LoadCancelled, LoadError, fingerprint
 from engine.machine import usable_cores
 from engine.pacing import Pacer
 from engine.profile import Profile, ProfileStore
-from engine.protocol import ErrorCode, LoadingWhat, LoadSettings, ModelFile, PairInfo
+from engine.protocol import ErrorCode, LoadingWhat, LoadSettings, ModelFile, PairInfo, SelfTestResult
+from engine.selftest import NEEDED, self_test
 from engine.text.sandbox import Sandbox
 from engine.text.template import ChatTemplate
 
-EXACT_BADGE, FAST_BADGE = "exact settings, untested", "fast"
+EXACT_BADGE, UNTESTED_BADGE, FAST_BADGE = "exact", "exact settings, untested", "fast"
+
+UNTESTED_WIDTH = 8
+"""Passes of up to 8 tokens round like single ones on the processors tried so far (engine.md 0.1); the test decides."""
+
+TEST_WORDS = ("river", "seven", "the", "Anna", "\n", "blue", "(x)", "however", "über", "print", "42")
+"""What the self-test reads: any text does."""
 
 Report = Callable[[LoadingWhat, float], None]
 
@@ -48,7 +56,11 @@ class Pair:
         self.threads = self._threads(settings.threads)
         self._key = target_key(settings)
         header = checked_header(settings.target.path)
-        self.target = self._open(settings.target, settings.context, report, "target", exact=settings.mode != "fast")
+        self._profiles = profiles
+        self.tested = self._kept_selftest(Path(settings.target.path))
+        """What the self-test found about this target on this machine; None until it was done."""
+        exact = settings.mode == "exact" or (settings.mode == "auto" and (self.tested is None or self.tested.exact))
+        self.target = self._open(settings.target, settings.context, report, "target", exact=exact)
         self.notes += self.target.notes
         try:
             self.rolls_back = can_roll_back(self.target.context, self.target.model.vocabulary.bos_or_first)
@@ -69,7 +81,6 @@ class Pair:
         self.draft: Opened | None = None
         self.drafter: ModelDrafter | None = None
         self.draft_refused: str | None = None
-        self._profiles = profiles
         self.pacer = Pacer()
         self._set_draft(settings.draft, report)
         self._take_profile()
@@ -143,8 +154,50 @@ class Pair:
 
     @property
     def exact(self) -> bool:
-        """Whether the target computes with the exact settings."""
-        return self.target.context.settings == EXACT
+        """Whether the target computes with the exact settings, and no test spoke against them."""
+        return self.target.context.settings == EXACT and (self.tested is None or self.tested.exact)
+
+    @property
+    def badge(self) -> str:
+        """The mode in words, from what was tested and nothing else."""
+        if not self.exact:
+            return FAST_BADGE
+        return UNTESTED_BADGE if self.tested is None else EXACT_BADGE
+
+    @property
+    def widest_exact_pass(self) -> int | None:
+        """In exact mode, the widest pass that may be sent; None in fast mode."""
+        if not self.exact:
+            return None
+        return UNTESTED_WIDTH if self.tested is None else self.tested.widths
+
+    def self_test(self) -> Generator[bool, None, None]:
+        """Find out how exact the target is, in small steps; True when something was learned and kept."""
+        vocabulary = self.target.model.vocabulary
+        text = " ".join(f"{i} {word}" for i, word in enumerate(TEST_WORDS * (NEEDED // 8)))
+        tokens = [t for t in vocabulary.tokenize(text, parse_special=False) if not vocabulary.is_end(t)]
+
+        def make(settings: CacheSettings) -> Context:
+            size = -(-NEEDED // 256) * 256
+            return Context(self.target.model, size=size, threads=self.threads, settings=settings, abort=self._abort)
+
+        with contextlib.closing(self_test(make, tokens)) as test:
+            for result in test:
+                if result is None:
+                    yield False
+                    continue
+                self.tested = result
+                self.pacer.cost.adopt(result.ratios)
+                self._info = None
+                if self._profiles is not None:
+                    self._profiles.save(Profile(selftest=result), *self._selftest_key(self.target.model.path))
+                yield True
+
+    def _selftest_key(self, path: Path) -> tuple[object, ...]:
+        return ("selftest", fingerprint(path), self.threads, EXACT, system_info(), versions())
+
+    def _kept_selftest(self, path: Path) -> SelfTestResult | None:
+        return self._profiles.load(*self._selftest_key(path)).selftest if self._profiles else None
 
     def info(self) -> PairInfo:
         """The pair as status line and receipt show it. Raises RenderInterrupted on a cancel, the first time."""
@@ -158,6 +211,8 @@ class Pair:
         notes = list(self.notes)
         if offloaded and self.settings.mode == "exact":
             notes.append("exact settings are for CPUs; on a GPU the mode is fast until it is tested there")
+        if self.tested is not None and not self.tested.exact and not offloaded and self.settings.mode != "fast":
+            notes.append(f"the mode is fast: {self.tested.words}")
         if not self.rolls_back:
             notes.append("speculation is off: this model's memory cannot take a pass back")
         return PairInfo(
@@ -168,7 +223,8 @@ class Pair:
             context=self.target.context.size,
             threads=self.threads,
             backend=", ".join(f"{d.name} ({d.description})" for d in devices) or "CPU",
-            badge=EXACT_BADGE if self.exact else FAST_BADGE,
+            badge=self.badge,
+            exactness=self.tested,
             notes=tuple(notes),
             load_seconds=self.load_seconds,
         )
@@ -194,6 +250,8 @@ class Pair:
             guess = self.draft.model.path.stat().st_size / max(1, self.target.model.path.stat().st_size)
         kept = self._profiles.load(*self._profile_key()) if self._profiles else Profile()
         self.pacer = Pacer(kept.pacing, draft_ratio_guess=guess)
+        if self.tested is not None and not kept.pacing.cost.ratios:
+            self.pacer.cost.adopt(self.tested.ratios)
 
     def keep_profile(self) -> None:
         """Keep what was learned."""

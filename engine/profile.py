@@ -17,6 +17,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from engine.machine import FOLDER_VARIABLE
 from engine.pacing import PacingProfile
+from engine.protocol import SelfTestResult
 
 log = logging.getLogger(__name__)
 
@@ -24,10 +25,11 @@ FORMAT = 1
 
 
 class Profile(BaseModel):
-    """Pacing of one pair, on one machine, with one build and one set of settings."""
+    """Pacing of one pair, or the self-test of one target, on one machine, with one build and one set of settings."""
 
     format: int = FORMAT
     pacing: PacingProfile = Field(default_factory=PacingProfile)
+    selftest: SelfTestResult | None = None
 
 
 class ProfileStore:

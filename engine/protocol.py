@@ -2,7 +2,7 @@
 
 Every request carries an ``id`` chosen by the client; every event carries the ``id`` of the request it belongs to
 (0: the process itself). Events of one request end with exactly one :class:`Loaded`, :class:`Finished`,
-:class:`Described` or :class:`Failed`.
+:class:`Described`, :class:`SelfTested` or :class:`Failed`.
 """
 
 from __future__ import annotations
@@ -106,7 +106,15 @@ class Describe(_Record):
     id: int
 
 
-Request = Annotated[Load | Generate | Cancel | Describe, Field(discriminator="kind")]
+class SelfTest(_Record):
+    """Find out now how exact the loaded target is here; otherwise that happens while nobody waits. Answered by
+    :class:`SelfTested`."""
+
+    kind: Literal["selftest"] = "selftest"
+    id: int
+
+
+Request = Annotated[Load | Generate | Cancel | Describe | SelfTest, Field(discriminator="kind")]
 
 # ------------------------------------------------------------------------------------------------ what events hold
 
@@ -133,6 +141,40 @@ class TemplateInfo(_Record):
     notes: tuple[str, ...] = ()
 
 
+class SelfTestResult(_Record):
+    """How exact a target is on this machine (:mod:`engine.selftest`). ``widths``: the largest W such that passes of
+    1..W tokens agree bit by bit; 1 when none does."""
+
+    widths: int
+    prefill: bool = Field(description="prefill in chunks leaves the same cache as decoding one by one")
+    reuse: bool = Field(description="a prefix that was cut and continued is as good as a fresh one")
+    context: int = Field(description="tokens of context up to which this was compared")
+    ratios: dict[int, float] = Field(description="time of a pass by width, over a plain pass")
+    plain_seconds: float
+    prefill_tokens_per_second: float
+    fast_plain_seconds: float = Field(description="a plain pass with the fast settings: what exactness costs")
+    fast_prefill_tokens_per_second: float
+
+    @property
+    def exact(self) -> bool:
+        """Whether drafts may be verified in exact mode: W >= 4, and the cache independent of how it was filled."""
+        return self.widths >= 4 and self.prefill and self.reuse
+
+    @property
+    def words(self) -> str:
+        """The finding in one sentence."""
+        if self.exact:
+            return (
+                f"passes of up to {self.widths} tokens and the prefill agree bit for bit, "
+                f"tested up to {self.context} tokens of context"
+            )
+        if not self.prefill:
+            return "reading a prompt rounds differently from decoding it"
+        if not self.reuse:
+            return "a reused prefix rounds differently from a fresh one"
+        return f"passes of more than {self.widths} tokens round differently from single ones"
+
+
 class PairInfo(_Record):
     """What is loaded now, for the status line."""
 
@@ -143,7 +185,8 @@ class PairInfo(_Record):
     context: int
     threads: int
     backend: str = Field(description="for example 'CPU' or 'CUDA0 (NVIDIA RTX 4090)'")
-    badge: str = Field(description="'exact settings, untested' or 'fast'")
+    badge: str = Field(description="'exact', 'exact settings, untested' or 'fast'")
+    exactness: SelfTestResult | None = Field(None, description="what the self-test found; None: not tested yet")
     notes: tuple[str, ...] = ()
     load_seconds: float
 
@@ -291,15 +334,49 @@ class Described(_Record):
     exact_settings: dict[str, str]
 
 
+class SelfTested(_Record):
+    kind: Literal["selftested"] = "selftested"
+    id: int
+    result: SelfTestResult
+
+
+class PairChanged(_Record):
+    """Something became known about the loaded pair while nobody asked (``id`` 0): the badge, for the status line."""
+
+    kind: Literal["pair"] = "pair"
+    id: int = 0
+    pair: PairInfo
+
+
 Event = Annotated[
-    Ready | Loading | Loaded | Prefilling | TextDelta | Progress | Finished | Failed | Described,
+    Ready
+    | Loading
+    | Loaded
+    | Prefilling
+    | TextDelta
+    | Progress
+    | Finished
+    | Failed
+    | Described
+    | SelfTested
+    | PairChanged,
     Field(discriminator="kind"),
 ]
 
-REQUESTS: TypeAdapter[Load | Generate | Cancel | Describe] = TypeAdapter(Request)
-EVENTS: TypeAdapter[Ready | Loading | Loaded | Prefilling | TextDelta | Progress | Finished | Failed | Described] = (
-    TypeAdapter(Event)
-)
+REQUESTS: TypeAdapter[Load | Generate | Cancel | Describe | SelfTest] = TypeAdapter(Request)
+EVENTS: TypeAdapter[
+    Ready
+    | Loading
+    | Loaded
+    | Prefilling
+    | TextDelta
+    | Progress
+    | Finished
+    | Failed
+    | Described
+    | SelfTested
+    | PairChanged
+] = TypeAdapter(Event)
 
 
 def encode(record: BaseModel) -> bytes:

@@ -12,14 +12,14 @@ at any step.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import BaseModel, Field
 
-from engine.llama.context import Context
+from engine.llama.context import EXACT, FAST, CacheSettings, Context
+from engine.protocol import SelfTestResult
 
 WIDEST = 16
 LENGTHS = (48, 506)
@@ -31,23 +31,6 @@ TIMED = 3
 """How often each width is timed."""
 
 
-class SelfTestResult(BaseModel):
-    """What was found. ``widths``: the largest W such that passes of 1..W tokens agree bit by bit; 1 when none does."""
-
-    widths: int
-    prefill: bool = Field(description="prefill in chunks leaves the same cache as decoding one by one")
-    reuse: bool = Field(description="a prefix that was truncated and continued is as good as a fresh one")
-    context: int = Field(description="tokens of context up to which this was compared")
-    ratios: dict[int, float] = Field(description="time of a pass by width, over a plain pass")
-    prefill_tokens_per_second: float
-    plain_seconds: float
-
-    @property
-    def exact(self) -> bool:
-        """Whether drafts may be verified in exact mode at all: W >= 4 and history independent of how it was read."""
-        return self.widths >= 4 and self.prefill and self.reuse
-
-
 @dataclass(slots=True)
 class _Findings:
     widths: int = WIDEST
@@ -56,15 +39,36 @@ class _Findings:
     seconds: dict[int, list[float]] = field(default_factory=dict)
     read: list[tuple[int, float]] = field(default_factory=list)
 
+    @property
+    def prefill_rate(self) -> float:
+        """Prompt tokens per second in full chunks."""
+        chunks = [(n, s) for n, s in self.read if n > CHUNK]
+        return sum(n for n, _ in chunks) / sum(s for _, s in chunks)
 
-def self_test(context: Context, tokens: Sequence[int]) -> Iterator[SelfTestResult | None]:
-    """Run the test in ``context`` (empty, at least NEEDED tokens) on ``tokens`` (at least NEEDED of them).
 
-    Yields None between steps and the result at the end.
+def self_test(
+    make: Callable[[CacheSettings], Context], tokens: Sequence[int]
+) -> Generator[SelfTestResult | None, None, None]:
+    """Test the exact settings on ``tokens`` (at least NEEDED), and time the fast ones beside them.
+
+    ``make`` gives an empty context of at least NEEDED tokens with the settings asked for; it is closed here. Yields
+    None between steps and the result at the end; may be abandoned at any step (``close()`` frees the context).
     """
-    found = _Findings()
-    for length in LENGTHS:
-        yield from _compare_at(context, tokens, length, found)
+    found, fast = _Findings(), _Findings()
+    context = make(EXACT)
+    try:
+        for length in LENGTHS:
+            yield from _compare_at(context, tokens, length, found)
+    finally:
+        context.close()
+    context = make(FAST)
+    try:
+        yield from _read(context, tokens[: LENGTHS[-1]], context.chunk, fast)
+        for token in tokens[LENGTHS[-1] :][:WIDEST]:
+            _timed(context, [token], fast)
+            yield None
+    finally:
+        context.close()
     plain = float(np.median(found.seconds[1]))
     yield SelfTestResult(
         widths=found.widths,
@@ -72,8 +76,10 @@ def self_test(context: Context, tokens: Sequence[int]) -> Iterator[SelfTestResul
         reuse=found.reuse,
         context=NEEDED,
         ratios={w: float(np.median(s)) / plain for w, s in sorted(found.seconds.items()) if w > 1},
-        prefill_tokens_per_second=sum(n for n, _ in found.read) / sum(s for _, s in found.read),
         plain_seconds=plain,
+        prefill_tokens_per_second=found.prefill_rate,
+        fast_plain_seconds=float(np.median(fast.seconds[1])),
+        fast_prefill_tokens_per_second=fast.prefill_rate,
     )
 
 

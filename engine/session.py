@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 
 from engine.answer import Answer
 from engine.drafters.base import Drafter, NoDrafter, Outcome
@@ -26,8 +26,11 @@ from engine.protocol import (
     Loaded,
     Loading,
     LoadingWhat,
+    PairChanged,
     Prefilling,
     Receipt,
+    SelfTest,
+    SelfTested,
 )
 from engine.sampling import Chooser, random_seed
 from engine.speculate import speculate
@@ -39,10 +42,8 @@ Emit = Callable[[Event], None]
 FIXED_DRAFT_MAX = 4
 """Proposals a pass where the user chose the drafter and no length; ``auto`` finds the length itself."""
 
-EXACT_DRAFT_MAX = 7
-"""Passes of up to 8 tokens (7 proposals) round like single ones with the exact settings (measured, engine.md 0.1)."""
-
-FAST_DRAFT_MAX = 15
+PACED_DRAFT_MAX = 15
+"""Most proposals that ``auto`` considers."""
 
 
 class Session:
@@ -52,6 +53,8 @@ class Session:
         self.abort = AbortFlag()
         self.pair: Pair | None = None
         self._profiles = profiles
+        self._answers = 0
+        self._gave_up = False
 
     # ---------------------------------------------------------------------------------------------------- loading
 
@@ -69,6 +72,7 @@ class Session:
             if self.pair is not None and self.pair.serves(settings):
                 self.pair.change_draft(settings, report)
             else:
+                self._gave_up = False
                 self.unload()  # first, so that two targets are never in memory at once
                 self.pair = Pair(settings, self.abort, report, self._profiles)
             info = self.pair.info()
@@ -79,6 +83,37 @@ class Session:
             emit(Failed(id=request.id, code=error.code, message=str(error), detail=error.detail))
         else:
             emit(Loaded(id=request.id, pair=info))
+
+    def self_test(self, request: SelfTest, emit: Emit) -> None:
+        """Test the loaded target now; ends with SelfTested or Failed."""
+        pair = self.pair
+        if pair is None:
+            emit(Failed(id=request.id, code=ErrorCode.NO_MODEL, message="No model is loaded. Choose one first."))
+            return
+        try:
+            for _ in pair.self_test():
+                if self.abort.is_set:
+                    raise DecodeAborted
+        except DecodeAborted:
+            emit(Failed(id=request.id, code=ErrorCode.CANCELLED, message="The self-test was stopped."))
+        except ContextError as error:
+            emit(Failed(id=request.id, code=ErrorCode.INTERNAL, message=str(error), detail=error.detail))
+        else:
+            assert pair.tested is not None
+            emit(PairChanged(pair=pair.info()))
+            emit(SelfTested(id=request.id, result=pair.tested))
+
+    def idle_work(self) -> Generator[bool, None, None] | None:
+        """Something useful to do while nobody waits, in small steps that yield True when the pair's badge changed;
+        None when there is nothing. The self-test waits for the first answer: that one must not wait for it."""
+        pair = self.pair
+        if pair is None or pair.tested is not None or not pair.exact or self._answers == 0 or self._gave_up:
+            return None
+        return pair.self_test()
+
+    def give_up_idle_work(self) -> None:
+        """It failed: do not try again with this pair."""
+        self._gave_up = True
 
     def unload(self) -> None:
         """Give the pair's memory back."""
@@ -115,6 +150,7 @@ class Session:
             return
         try:
             _Generation(pair, request, prompt, counter, self.abort, emit).run()
+            self._answers += 1
             pair.keep_profile()
         except ContextError as error:
             emit(Failed(id=request.id, code=ErrorCode.INTERNAL, message=str(error), detail=error.detail))
@@ -236,12 +272,14 @@ class _Generation:
         if settings.draft_max is not None:
             wish = settings.draft_max
         elif isinstance(self._drafter, PacedDrafter):
-            wish = EXACT_DRAFT_MAX if self._pair.exact else FAST_DRAFT_MAX
+            wish = PACED_DRAFT_MAX
         else:
             wish = FIXED_DRAFT_MAX
-        if self._pair.exact and wish > EXACT_DRAFT_MAX:
-            self._notes.append(f"drafts of {wish} were asked for; exact mode allows {EXACT_DRAFT_MAX}")
-            wish = EXACT_DRAFT_MAX
+        widest = self._pair.widest_exact_pass
+        if widest is not None and wish > widest - 1:
+            if settings.draft_max is not None:
+                self._notes.append(f"drafts of {wish} were asked for; exact mode allows {widest - 1}")
+            wish = widest - 1
         return wish
 
     def _finish(self, reason: FinishReason) -> None:
