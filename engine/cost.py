@@ -101,7 +101,7 @@ class CostModel:
 
     def ratio(self, width: int) -> float:
         """R(width). Widths never measured are interpolated between measured neighbours, or extrapolated from the
-        nearest one with the prior slope; never below the next narrower width."""
+        widest one with its own slope, the prior's at most: too dear a guess would never be put right."""
         if width <= 1:
             return 1.0
         measured = {1: 1.0} | {w: m.value for w, m in self._ratios.items() if m.value is not None}
@@ -110,7 +110,8 @@ class CostModel:
         below = max(w for w in measured if w < width)
         above = min((w for w in measured if w > width), default=None)
         if above is None:
-            return measured[below] + PRIOR_RATIO_SLOPE * (width - below)
+            slope = PRIOR_RATIO_SLOPE if below == 1 else min(PRIOR_RATIO_SLOPE, (measured[below] - 1) / (below - 1))
+            return measured[below] + slope * (width - below)
         share = (width - below) / (above - below)
         return measured[below] + share * (measured[above] - measured[below])
 

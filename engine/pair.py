@@ -20,7 +20,7 @@ from engine.machine import usable_cores
 from engine.pacing import Pacer
 from engine.profile import Profile, ProfileStore
 from engine.protocol import ErrorCode, LoadingWhat, LoadSettings, ModelFile, PairInfo, SelfTestResult
-from engine.selftest import NEEDED, self_test
+from engine.selftest import NEEDED, WIDEST, self_test
 from engine.text.sandbox import Sandbox
 from engine.text.template import ChatTemplate
 
@@ -170,6 +170,12 @@ class Pair:
         if not self.exact:
             return None
         return UNTESTED_WIDTH if self.tested is None else self.tested.widths
+
+    @property
+    def prefill_width(self) -> int | None:
+        """What :func:`engine.prefill.next_chunk` must keep to: in exact mode, only tested widths."""
+        widest = self.widest_exact_pass
+        return None if self.tested is None or widest == WIDEST else widest
 
     def self_test(self) -> Generator[bool, None, None]:
         """Find out how exact the target is, in small steps; True when something was learned and kept."""

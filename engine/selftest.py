@@ -19,12 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.llama.context import EXACT, FAST, CacheSettings, Context
+from engine.prefill import SMALL_CHUNK, next_chunk
 from engine.protocol import SelfTestResult
 
 WIDEST = 16
 LENGTHS = (48, 506)
 """Tokens before each comparison: a short context, and one whose passes cross 512."""
-CHUNK = 64
 NEEDED = LENGTHS[-1] + 2 * WIDEST
 """Tokens of context the whole test takes."""
 TIMED = 3
@@ -40,9 +40,14 @@ class _Findings:
     read: list[tuple[int, float]] = field(default_factory=list)
 
     @property
+    def exact_width(self) -> int | None:
+        """What :func:`engine.prefill.next_chunk` must keep to."""
+        return None if self.widths == WIDEST else self.widths
+
+    @property
     def prefill_rate(self) -> float:
         """Prompt tokens per second in full chunks."""
-        chunks = [(n, s) for n, s in self.read if n > CHUNK]
+        chunks = [(n, s) for n, s in self.read if n > SMALL_CHUNK]
         return sum(n for n, _ in chunks) / sum(s for _, s in chunks)
 
 
@@ -99,12 +104,14 @@ def _compare_at(context: Context, tokens: Sequence[int], length: int, found: _Fi
             if not all(_same(rows[i], single[i]) for i in range(width)):
                 found.widths = min(found.widths, width - 1)
             yield
-    found.reuse &= _same(_row(context, after), behind_decoding)  # the cache was cut and continued many times
+    context.truncate(length)  # the cache was cut and continued many times by now
+    while context.length < length + WIDEST:
+        context.decode(tokens[context.length : length + WIDEST][: found.widths], rows=0)
+    found.reuse &= _same(_row(context, after), behind_decoding)
     yield
-    yield from _read(context, tokens[: length + WIDEST], CHUNK, found)
-    found.prefill &= _same(_row(context, after), behind_decoding)
-    yield from _read(context, tokens[: length + WIDEST], context.chunk, found)
-    found.prefill &= _same(_row(context, after), behind_decoding)
+    for chunk in (SMALL_CHUNK, context.chunk):
+        yield from _read(context, tokens[: length + WIDEST], chunk, found)
+        found.prefill &= _same(_row(context, after), behind_decoding)
     yield
 
 
@@ -112,7 +119,8 @@ def _read(context: Context, tokens: Sequence[int], chunk: int, found: _Findings)
     """Prefill from nothing in chunks of ``chunk``, as the engine reads a prompt."""
     context.clear()
     while context.length < len(tokens):
-        part = tokens[context.length :][:chunk]
+        size = next_chunk(len(tokens) - context.length, chunk, found.exact_width)
+        part = tokens[context.length :][:size]
         started = time.perf_counter()
         context.decode(part, rows=0)
         found.read.append((len(part), time.perf_counter() - started))

@@ -12,6 +12,7 @@ from engine.llama.backend import AbortFlag, versions
 from engine.llama.context import ContextError, DecodeAborted
 from engine.llama.model import LoadCancelled
 from engine.pair import Pair, PairError
+from engine.prefill import next_chunk
 from engine.profile import ProfileStore
 from engine.prompt import Prompt, build_prompt
 from engine.protocol import (
@@ -221,7 +222,8 @@ class _Generation:
             while context.length < last:
                 if self._abort.is_set:
                     return "cancelled"
-                context.decode(history[context.length : last][: context.chunk], rows=0)
+                size = next_chunk(last - context.length, context.chunk, pair.prefill_width)
+                context.decode(history[context.length :][:size], rows=0)
                 self._emit(Prefilling(id=self._request.id, done=context.length, total=last))
         except DecodeAborted:
             return "cancelled"

@@ -1,0 +1,321 @@
+"""Pacing on a simulated machine: time is a number, so what would have paid is known."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pytest
+
+from engine.drafters.base import NOTHING, Draft, Drafter, NoDrafter, Outcome
+from engine.drafters.lookup import LookupDrafter
+from engine.drafters.paced import PacedDrafter
+from engine.pacing import Pacer, PacingProfile
+from engine.protocol import FinishReason
+from engine.speculate import speculate
+from engine.stats import Counter, Stats
+
+CPU = {1: 1.0, 2: 1.9, 3: 2.4, 4: 2.8, 5: 3.2, 6: 3.6, 7: 3.9, 8: 4.2}  # a small quantized model: passes are dear
+DEEP = {width: 1 + 0.1 * (width - 1) for width in range(1, 17)}  # bound by memory: passes are nearly free
+CLIFF = DEEP | {3: 1.9, 4: 2.0, 5: 2.1, 6: 2.2, 7: 2.3, 8: 1.4}  # not monotone
+
+
+class Machine:
+    """A target that says a given text, on a machine with a clock of its own."""
+
+    def __init__(
+        self, truth: Sequence[int], times: dict[int, float], *, load: Callable[[int], float] = lambda place: 1.0
+    ) -> None:
+        self.truth, self.times, self.load = truth, times, load
+        self.size, self.length, self.now = len(truth), 0, 0.0
+        self._noise = random.Random(1)
+        self.pass_ends: list[tuple[int, float]] = []
+
+    def clock(self) -> float:
+        return self.now
+
+    def spend(self, seconds: float) -> None:
+        self.now += seconds * self.load(self.length) * self._noise.uniform(0.93, 1.07)
+
+    def decode(self, tokens: Sequence[int], *, rows: int | None = None) -> range:
+        self.spend(self.times[len(tokens)])
+        self.length += len(tokens)
+        return range(len(tokens))
+
+    def truncate(self, length: int) -> bool:
+        self.length = length
+        self.pass_ends.append((length, self.now))
+        return True
+
+    def choose(self, logits: Any, position: int) -> int:
+        return self.truth[position]
+
+
+class SimulatedModel:
+    """A draft model that is right with a given probability, and knows roughly when it is."""
+
+    name = "draft"
+
+    def __init__(self, machine: Machine, accuracy: float, seconds: float, prefill: float) -> None:
+        self.machine, self.accuracy, self.seconds, self.prefill = machine, accuracy, seconds, prefill
+        self._rng = random.Random(2)
+        self._read = 0
+        self.asked = 0
+
+    def begin(self, prompt: Sequence[int]) -> None:
+        self._read = 0
+
+    def unread(self, history: Sequence[int]) -> int:
+        return len(history) - self._read
+
+    def draft(self, history: Sequence[int], limit: int, go_on: Callable[..., bool] = lambda margins: True) -> Draft:
+        self.asked += 1
+        first = self._read == 0
+        before = self.machine.now
+        self.machine.spend(self.unread(history) * self.prefill)
+        prefill_seconds = self.machine.now - before if first else 0.0
+        prefill_tokens = self.unread(history) if first else 0
+        self._read = len(history)
+        tokens: list[int] = []
+        margins: list[float] = []
+        while len(tokens) < limit:
+            self.machine.spend(self.seconds)
+            right = self._rng.random() < self.accuracy
+            place = len(history) + len(tokens)
+            tokens.append(self.machine.truth[place] if right and place < len(self.machine.truth) else -1)
+            margins.append(max(0.0, self._rng.gauss(3.0 if right else 1.0, 0.8)))
+            if not go_on(margins):
+                break
+        return Draft(tokens, "draft", margins, prefill_seconds, prefill_tokens)
+
+
+class Fixed:
+    """Lookup at one length, always."""
+
+    name = "lookup"
+
+    def __init__(self, length: int) -> None:
+        self._lookup, self._length = LookupDrafter(), length
+
+    def begin(self, prompt: Sequence[int]) -> None:
+        self._lookup.begin(prompt)
+
+    def draft(self, history: Sequence[int], limit: int) -> Draft:
+        return self._lookup.draft(history, min(limit, self._length))
+
+
+class Nowhere:
+    def push(self, token: int, source: str) -> FinishReason | None:
+        return None
+
+
+def answer(
+    machine: Machine, drafter: Drafter, prompt: int, pacer: Pacer | None = None, cap: int = 7
+) -> tuple[float, Stats]:
+    """Let the machine say its text behind the first ``prompt`` tokens; returns the seconds and the figures."""
+    history = list(machine.truth[:prompt])
+    machine.length = prompt - 1
+    counter = Counter(clock=machine.clock)
+    drafter.begin(history)
+
+    def observe(outcome: Outcome) -> None:
+        if pacer is not None:
+            pacer.cost.observe_pass(1 + len(outcome.draft.tokens), outcome.seconds)
+            if outcome.draft.drafter == "draft":
+                pacer.cost.observe_draft(len(outcome.draft.confidence), outcome.draft_seconds)
+                pacer.cost.observe_draft_prefill(outcome.draft.prefill_tokens, outcome.draft.prefill_seconds)
+        if isinstance(drafter, PacedDrafter):
+            drafter.observe(outcome)
+
+    speculate(
+        machine,  # type: ignore[arg-type]
+        drafter,
+        machine,  # type: ignore[arg-type]
+        history,
+        sink=Nowhere(),
+        draft_limit=lambda length: min(cap, machine.size - 1 - length),
+        counter=counter,
+        cancelled=lambda: len(history) >= machine.size,
+        after_pass=lambda: None,
+        observe=observe,
+    )
+    return machine.now, counter.snapshot()
+
+
+def paced(machine: Machine, pacer: Pacer, model: SimulatedModel | None = None) -> PacedDrafter:
+    return PacedDrafter(LookupDrafter(), model, pacer, 0.7, lambda: None)  # type: ignore[arg-type]
+
+
+def novel(length: int, seed: int = 0) -> list[int]:
+    """Text that never repeats."""
+    rng = random.Random(seed)
+    return [rng.randrange(10**6) for _ in range(length)]
+
+
+def prose(length: int, seed: int = 0) -> list[int]:
+    """Text whose pairs of tokens come back often and go on differently: the trap for lookup."""
+    rng = random.Random(seed)
+    successors = {word: [rng.randrange(150) for _ in range(3)] for word in range(150)}
+    text = [0]
+    while len(text) < length:
+        text.append(rng.choice(successors[text[-1]]))
+    return text
+
+
+def copying(length: int, seed: int = 0) -> list[int]:
+    """A document that is said again, with a change now and then."""
+    rng = random.Random(seed)
+    document = prose(length // 2, seed)
+    return document + [token if rng.random() > 0.03 else 500 + rng.randrange(99) for token in document]
+
+
+def ratio(text: list[int], times: dict[int, float], prompt: int, pacer: Pacer | None = None) -> float:
+    """Plain time over paced time, on the same text."""
+    plain, _ = answer(Machine(text, times), NoDrafter(), prompt)
+    pacer = pacer or Pacer()
+    machine = Machine(text, times)
+    drafted, _ = answer(machine, paced(machine, pacer), prompt, pacer)
+    return plain / drafted
+
+
+@pytest.mark.parametrize("times", [CPU, DEEP, CLIFF], ids=["cpu", "deep", "cliff"])
+@pytest.mark.parametrize("text", [novel, prose], ids=["novel", "prose"])
+def test_it_is_never_slower_than_plain(text: Callable[..., list[int]], times: dict[int, float]) -> None:
+    for seed in range(4):
+        assert ratio(text(500, seed), times, prompt=200) > 0.97
+
+
+def test_a_copy_is_drafted_at_length_even_where_passes_are_dear() -> None:
+    assert ratio(copying(800), CPU, prompt=400) > 1.3
+    assert ratio(copying(800), DEEP, prompt=400) > 2.8
+
+
+@pytest.mark.parametrize("times", [CPU, DEEP, CLIFF], ids=["cpu", "deep", "cliff"])
+@pytest.mark.parametrize("text", [prose, copying], ids=["prose", "copying"])
+def test_it_keeps_up_with_the_best_fixed_length(text: Callable[..., list[int]], times: dict[int, float]) -> None:
+    pacer = Pacer()
+    pacer.cost.adopt(times)  # the self-test has been here
+    ours, best = 0.0, dict.fromkeys(range(1, 8), 0.0)
+    plain = 0.0
+    for seed in range(5):  # one conversation after the other: what was learned is kept
+        said = text(600, seed)
+        machine = Machine(said, times)
+        seconds, _ = answer(machine, paced(machine, pacer), 300, pacer)
+        ours += seconds
+        plain += answer(Machine(said, times), NoDrafter(), 300)[0]
+        for length in best:
+            best[length] += answer(Machine(said, times), Fixed(length), 300)[0]
+    assert ours < 1.05 * min(plain, *best.values())
+
+
+def test_a_change_of_load_is_taken_as_load() -> None:
+    """A neighbour makes everything three times slower in mid-answer: drafting goes on as before."""
+    said = copying(1600)
+    quiet, _ = answer(m := Machine(said, CPU), paced(m, p := Pacer()), 800, p)
+    busy = Machine(said, CPU, load=lambda place: 3.0 if place > 1100 else 1.0)
+    pacer = Pacer()
+    seconds, _ = answer(busy, paced(busy, pacer), 800, pacer)
+    plain, _ = answer(Machine(said, CPU, load=busy.load), NoDrafter(), 800)
+    assert plain / seconds > 1.25
+    assert seconds < 3 * quiet
+    assert pacer.cost.ratio(8) == pytest.approx(CPU[8], rel=0.25)
+
+
+def test_a_change_of_text_is_noticed() -> None:
+    """Novel text, then a copy of it: drafting starts soon after the copy does."""
+    first = novel(400)
+    said = first + first
+    machine = Machine(said, CPU)
+    pacer = Pacer()
+    seconds, stats = answer(machine, paced(machine, pacer), 100, pacer)
+    plain, _ = answer(Machine(said, CPU), NoDrafter(), 100)
+    assert plain / seconds > 1.25
+    assert stats.accepted > 300
+
+
+def test_a_draft_of_noise_costs_next_to_nothing() -> None:
+    said = novel(800)
+    machine = Machine(said, DEEP)
+    pacer = Pacer(draft_ratio_guess=0.02)
+    model = SimulatedModel(machine, accuracy=0.0, seconds=0.02, prefill=0.002)
+    seconds, _ = answer(machine, paced(machine, pacer, model), 200, pacer)
+    plain, _ = answer(Machine(said, DEEP), NoDrafter(), 200)
+    assert plain / seconds > 0.97
+    assert model.asked < 80
+
+
+def test_a_draft_as_dear_as_the_target_is_never_asked() -> None:
+    said = novel(400)
+    machine = Machine(said, DEEP)
+    pacer = Pacer(draft_ratio_guess=1.0)
+    model = SimulatedModel(machine, accuracy=1.0, seconds=1.0, prefill=0.1)
+    seconds, _ = answer(machine, paced(machine, pacer, model), 200, pacer)
+    assert model.asked == 0
+    assert seconds < 1.03 * answer(Machine(said, DEEP), NoDrafter(), 200)[0]
+
+
+def test_a_good_draft_is_used_and_gains() -> None:
+    said = novel(600)
+    machine = Machine(said, DEEP)
+    pacer = Pacer(draft_ratio_guess=0.08)
+    model = SimulatedModel(machine, accuracy=0.9, seconds=0.08, prefill=0.008)
+    seconds, stats = answer(machine, paced(machine, pacer, model), 200, pacer)
+    plain, _ = answer(Machine(said, DEEP), NoDrafter(), 200)
+    assert plain / seconds > 2
+    assert stats.drafters["draft"].acceptance is not None
+
+
+def test_a_middling_draft_is_used_by_its_margins() -> None:
+    said = novel(900)
+    machine = Machine(said, DEEP)
+    pacer = Pacer(draft_ratio_guess=0.1)
+    model = SimulatedModel(machine, accuracy=0.5, seconds=0.1, prefill=0.01)
+    seconds, _ = answer(machine, paced(machine, pacer, model), 200, pacer)
+    plain, _ = answer(Machine(said, DEEP), NoDrafter(), 200)
+    assert plain / seconds > 1.1
+
+
+def test_a_long_prompt_is_not_read_by_the_draft_for_a_short_answer() -> None:
+    said = novel(2020)
+    machine = Machine(said, DEEP)
+    pacer = Pacer(draft_ratio_guess=0.3)
+    model = SimulatedModel(machine, accuracy=0.9, seconds=0.3, prefill=0.06)
+    drafter = PacedDrafter(LookupDrafter(), model, pacer, 0.7, lambda: 20)  # type: ignore[arg-type]
+    answer(machine, drafter, 2000, pacer)
+    assert model.asked == 0
+
+
+def test_both_together_are_never_under_the_draft_alone() -> None:
+    said = copying(900)
+    alone = Machine(said, DEEP)
+    model = SimulatedModel(alone, 0.85, 0.1, 0.01)
+
+    class Alone:
+        name = "draft"
+
+        def begin(self, prompt: Sequence[int]) -> None:
+            model.begin(prompt)
+
+        def draft(self, history: Sequence[int], limit: int) -> Draft:
+            return model.draft(history, min(limit, 7)) if limit else NOTHING
+
+    draft_alone, _ = answer(alone, Alone(), 450)
+    both = Machine(said, DEEP)
+    pacer = Pacer(draft_ratio_guess=0.1)
+    together, stats = answer(both, paced(both, pacer, SimulatedModel(both, 0.85, 0.1, 0.01)), 450, pacer)
+    assert together < draft_alone
+    assert set(stats.drafters) == {"lookup", "draft"}
+
+
+def test_what_was_learned_survives_as_json() -> None:
+    pacer = Pacer()
+    machine = Machine(copying(800), CPU)
+    answer(machine, paced(machine, pacer), 400, pacer)
+    kept = PacingProfile.model_validate_json(pacer.profile().model_dump_json())
+    again = Pacer(kept)
+    assert again.cost.ratio(8) == pytest.approx(pacer.cost.ratio(8))
+    assert again.lookup(0.7).probability(24) == pytest.approx(pacer.lookup(0.7).probability(24))
+    first = answer(m := Machine(copying(800, 3), CPU), paced(m, p := Pacer()), 400, p)[0]
+    later = answer(m := Machine(copying(800, 3), CPU), paced(m, again), 400, again)[0]
+    assert later < first * 1.02

@@ -1,0 +1,120 @@
+"""The self-test, on a context that rounds as told: it must find what is planted and claim nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from engine.llama.context import EXACT, CacheSettings
+from engine.prefill import next_chunk
+from engine.protocol import SelfTestResult
+from engine.selftest import LENGTHS, NEEDED, WIDEST, self_test
+
+Fault = Callable[["RoundingContext", int], bool]
+
+
+class RoundingContext:
+    """Logits depend on the tokens so far; a fault adds one unit in the last place to a pass that it picks."""
+
+    chunk = 512
+    open = 0
+
+    def __init__(self, settings: CacheSettings, fault: Fault) -> None:
+        self.settings, self._fault = settings, fault
+        self.tokens: list[tuple[int, bool]] = []  # token, and whether its entry was written by a faulty pass
+        RoundingContext.open += 1
+
+    @property
+    def length(self) -> int:
+        return len(self.tokens)
+
+    def decode(self, tokens: Sequence[int], *, rows: int | None = None) -> np.ndarray:
+        assert self.length + len(tokens) <= NEEDED + WIDEST
+        faulty = self.settings == EXACT and self._fault(self, len(tokens))
+        out = []
+        for token in tokens:
+            self.tokens.append((token, faulty))
+            row = np.full(8, 1.0 + sum(t for t, _ in self.tokens) % 97, np.float32)
+            if any(wrong for _, wrong in self.tokens):
+                row[3] = np.nextafter(row[3], np.float32(1e9))
+            out.append(row)
+        return np.array(out[len(out) - (len(out) if rows is None else rows) :])
+
+    def truncate(self, length: int) -> bool:
+        del self.tokens[length:]
+        return True
+
+    def clear(self) -> None:
+        self.tokens.clear()
+
+    def close(self) -> None:
+        RoundingContext.open -= 1
+
+
+def run(fault: Fault) -> SelfTestResult:
+    RoundingContext.open = 0
+    steps = list(self_test(lambda settings: RoundingContext(settings, fault), list(range(NEEDED))))  # type: ignore[arg-type,return-value]
+    assert steps[:-1] == [None] * (len(steps) - 1)
+    assert RoundingContext.open == 0
+    result = steps[-1]
+    assert result is not None
+    return result
+
+
+def test_a_faultless_machine_is_exact() -> None:
+    result = run(lambda context, width: False)
+    assert result.exact
+    assert (result.widths, result.context) == (WIDEST, NEEDED)
+    assert "passes of up to 16 tokens and the prefill agree bit for bit" in result.words
+    assert set(result.ratios) == set(range(2, WIDEST + 1))
+
+
+@pytest.mark.parametrize("wrong", [2, 4, 5, 9, 16])
+def test_the_first_width_that_differs_is_found(wrong: int) -> None:
+    result = run(lambda context, width: wrong <= width <= WIDEST)
+    assert result.widths == wrong - 1
+    assert result.exact == (wrong > 4)
+    if not result.exact:
+        assert f"more than {wrong - 1} tokens round differently" in result.words
+
+
+def test_a_kernel_that_changes_at_512_is_found() -> None:
+    result = run(lambda context, width: width == 6 and context.length + width >= 512)
+    assert result.widths == 5
+
+
+@pytest.mark.parametrize("chunk", [64, 512])
+def test_prefill_that_differs_from_decoding_is_never_called_exact(chunk: int) -> None:
+    result = run(lambda context, width: width == chunk)
+    assert not result.prefill
+    assert not result.exact
+    assert result.words == "reading a prompt rounds differently from decoding it"
+
+
+def test_it_can_be_left_at_any_step() -> None:
+    RoundingContext.open = 0
+    for steps in (1, 5, 40):
+        test = self_test(lambda settings: RoundingContext(settings, lambda c, w: False), list(range(NEEDED)))  # type: ignore[arg-type,return-value]
+        for _ in range(steps):
+            next(test)
+        test.close()
+        assert RoundingContext.open == 0
+
+
+def test_it_compares_on_both_sides_of_the_kernel_borders() -> None:
+    assert LENGTHS[0] < 64
+    assert LENGTHS[1] < 512 < LENGTHS[1] + WIDEST
+
+
+@pytest.mark.parametrize(
+    ("widest", "sizes"), [(None, [512, 512, 130]), (7, [512, 512, 64, 64, 2]), (4, [512, 512, 64, 64, 2])]
+)
+def test_prompts_are_read_in_tested_widths_only(widest: int | None, sizes: list[int]) -> None:
+    left, read = 1154, []
+    while left:
+        read.append(next_chunk(left, 512, widest))
+        left -= read[-1]
+    assert read == sizes
+    assert next_chunk(63, 512, 5) == 5
