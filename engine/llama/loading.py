@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from engine.llama.backend import AbortFlag, gpus
+from engine.llama.backend import AbortFlag, gpus, system_info
 from engine.llama.context import EXACT, FAST, CacheSettings, Context, ContextError
 from engine.llama.model import LoadError, Model, layer_words, offload_attempts
 from engine.protocol import GpuLayers
@@ -56,7 +56,7 @@ def open_model(
     failure: LoadError | ContextError | None = None
     for layers in attempts:
         try:
-            model = Model(wish.path, gpu_layers=layers, progress=progress, cancelled=cancelled)
+            model = Model(wish.path, gpu_layers=layers, repack=may_repack(wish), progress=progress, cancelled=cancelled)
         except LoadError as error:
             failure = failure or error
             continue
@@ -95,6 +95,12 @@ def _make_context(model: Model, wish: Wish, abort: AbortFlag) -> tuple[Context, 
     context = Context(model, size=size, threads=wish.threads, settings=FAST, abort=abort)
     notes.append(f"{model.path.name} does not support the exact settings; fast mode is used")
     return context, notes
+
+
+def may_repack(wish: Wish) -> bool:
+    """Rewritten weights read prompts faster, but round differently from width to width; and where the build holds
+    AMX instructions, some virtual machines list them and die of them (SIGILL), so there they are left alone."""
+    return not wish.exact and "AMX" not in system_info()
 
 
 def cache_settings(exact: bool, gpu_layers: int) -> CacheSettings:

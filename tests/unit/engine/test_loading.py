@@ -21,10 +21,11 @@ class FakeModel:
     room = 999
     opened = 0
 
-    def __init__(self, path: Path, *, gpu_layers: int, progress: Any, cancelled: Any) -> None:
+    def __init__(self, path: Path, *, gpu_layers: int, repack: bool, progress: Any, cancelled: Any) -> None:
         if gpu_layers > self.room:
             raise LoadError(f"{path.name} could not be loaded as a model.", "cudaMalloc failed: out of memory")
         self.path, self.gpu_layers, self.context_trained = path, min(gpu_layers, 33), 4096
+        self.repack = repack
         FakeModel.opened += 1
 
     def close(self) -> None:
@@ -128,6 +129,17 @@ def test_attempts_go_down_to_none_and_never_repeat() -> None:
         attempts = offload_attempts(wanted, has_gpu=True)  # type: ignore[arg-type]
         assert attempts[-1] == 0
         assert attempts == sorted(set(attempts), reverse=True)
+
+
+def test_weights_are_rewritten_only_in_fast_mode_and_never_for_amx(
+    fakes: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fakes(gpu=False)
+    monkeypatch.setattr(loading, "system_info", lambda: "CPU : AVX2 = 1")
+    assert open_model(wish(exact=False), abort=None).model.repack is True  # type: ignore[arg-type]
+    assert open_model(wish(exact=True), abort=None).model.repack is False  # type: ignore[arg-type]
+    monkeypatch.setattr(loading, "system_info", lambda: "CPU : AVX2 = 1 | AMX_INT8 = 1")
+    assert open_model(wish(exact=False), abort=None).model.repack is False  # type: ignore[arg-type]
 
 
 def test_exact_settings_are_for_processors_only() -> None:
