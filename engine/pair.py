@@ -11,15 +11,20 @@ from engine.drafters.model import ModelDrafter
 from engine.files.header import Header, HeaderError, read_header
 from engine.files.pairing import judge
 from engine.llama.backend import AbortFlag, gpus
-from engine.llama.context import EXACT, ContextError, DecodeAborted, can_roll_back
+from engine.llama.context import EXACT, Context, ContextError
 from engine.llama.loading import Opened, Wish, open_model
-from engine.llama.model import LoadCancelled, LoadError
+from engine.llama.model import LoadError
 from engine.machine import usable_cores
-from engine.protocol import ErrorCode, LoadingWhat, LoadSettings, ModelFile, PairInfo
+from engine.protocol import PLAIN_ONLY, ErrorCode, LoadingWhat, LoadSettings, ModelFile, PairInfo
 from engine.text.sandbox import Sandbox
 from engine.text.template import ChatTemplate
 
 EXACT_BADGE, FAST_BADGE = "exact settings, untested", "fast"
+
+UNDO = 7
+"""Tokens of a pass that a target with running states keeps a state for: as many as exact mode drafts at most. Each
+costs the memory of one state (50 MB for Qwen3.5-9B). A draft reads one token a pass, which leaves nothing to take back
+within a pass; it goes back to a copy of its state instead."""
 
 Report = Callable[[LoadingWhat, float], None]
 
@@ -43,13 +48,8 @@ class Pair:
         self.threads = self._threads(settings.threads)
         self._key = target_key(settings)
         header = checked_header(settings.target.path)
-        self.target = self._open(settings.target, settings.context, report, "target", exact=settings.mode != "fast")
+        self.target = self._open(settings.target, settings.context, report, "target")
         self.notes += self.target.notes
-        try:
-            self.rolls_back = can_roll_back(self.target.context, self.target.model.vocabulary.bos_or_first)
-        except DecodeAborted:
-            self.target.close()
-            raise LoadCancelled from None
         self.cached: list[int] = []
         """Ids whose KV entries the target's cache holds; never longer than ``target.context.length``."""
         vocabulary = self.target.model.vocabulary
@@ -86,8 +86,8 @@ class Pair:
         self.draft_refused = None
         if file is None:
             return
-        if not self.rolls_back:
-            self.draft_refused = "this target keeps one running state and cannot take a pass back"
+        if self.target.context.longest_undo == 0:
+            self.draft_refused = PLAIN_ONLY
             return
         try:
             header = checked_header(file.path)
@@ -97,11 +97,11 @@ class Pair:
                 return
             # The target's window, but never beyond what the draft was trained for: it gives up before the target does.
             window = min(self.target.context.size, header.context_length or self.target.context.size)
-            opened = self._open(file, window, report, "draft", exact=False)
+            opened = self._open(file, window, report, "draft")
         except (PairError, LoadError, ContextError) as error:
             self.draft_refused = str(error).rstrip(".")
             return
-        if not can_roll_back(opened.context, opened.model.vocabulary.bos_or_first):
+        if opened.context.rollback != "full" and opened.context.checkpoints is None:
             opened.close()
             self.draft_refused = "this draft keeps one running state and cannot take proposals back"
             return
@@ -112,17 +112,24 @@ class Pair:
             is_end=self.target.model.vocabulary.is_end,
         )
 
-    def _open(self, file: ModelFile, context: int | None, report: Report, what: LoadingWhat, *, exact: bool) -> Opened:
-        path = Path(file.path)
+    def _open(self, file: ModelFile, context: int | None, report: Report, what: LoadingWhat) -> Opened:
+        is_target = what == "target"
         try:
             return open_model(
-                Wish(path, file.gpu_layers, context, self.threads, exact),
+                Wish(
+                    Path(file.path),
+                    file.gpu_layers,
+                    context,
+                    self.threads,
+                    exact=is_target and self.settings.mode != "fast",
+                    undo=UNDO if is_target else 0,
+                ),
                 self._abort,
                 progress=lambda fraction: report(what, fraction),
                 cancelled=lambda: self._abort.is_set,
             )
         except (LoadError, ContextError) as error:
-            if what == "draft":
+            if not is_target:
                 raise
             raise PairError(ErrorCode.LOAD_FAILED, str(error), error.detail) from error
 
@@ -149,8 +156,9 @@ class Pair:
         notes = list(self.notes)
         if offloaded and self.settings.mode == "exact":
             notes.append("exact settings are for CPUs; on a GPU the mode is fast until it is tested there")
-        if not self.rolls_back:
-            notes.append("speculation is off: this model's memory cannot take a pass back")
+        notes += memory_notes(self.target.context)
+        if self.draft and self.draft.context.rollback != "full":
+            notes.append("the draft keeps a running state; a copy of it is put back when proposals are rejected")
         return PairInfo(
             target=self.target.model.info(),
             draft=self.draft.model.info() if self.draft else None,
@@ -160,6 +168,7 @@ class Pair:
             threads=self.threads,
             backend=", ".join(f"{d.name} ({d.description})" for d in devices) or "CPU",
             badge=EXACT_BADGE if self.exact else FAST_BADGE,
+            rollback=self.target.context.rollback,
             notes=tuple(notes),
             load_seconds=self.load_seconds,
         )
@@ -174,6 +183,18 @@ class Pair:
         self._close_draft()
         self.target.close()
         self.template.close()
+
+
+def memory_notes(target: Context) -> list[str]:
+    """What the target's kind of memory means for its user, in words; nothing for the usual kind."""
+    notes: list[str] = []
+    if target.rollback == "bounded":
+        notes.append(f"this model keeps running states; drafts are at most {target.longest_undo} tokens long")
+    if target.rollback == "none":
+        notes.append(f"plain: {PLAIN_ONLY}")
+    if target.rollback != "full" and target.checkpoints is None:
+        notes.append("its state cannot be copied; after an edit or a stop the conversation is read anew")
+    return notes
 
 
 def target_key(settings: LoadSettings) -> tuple[object, ...]:

@@ -39,6 +39,9 @@ DEFAULT_DRAFT_MAX = 4
 EXACT_DRAFT_MAX = 7
 """Passes of up to 8 tokens (7 proposals) round like single ones with the exact settings (measured, engine.md 0.1)."""
 
+MARK_EVERY = 2048
+"""Tokens of a long prompt between copies of a running state; one more is made at its end, for the next message."""
+
 
 class Session:
     """Holds at most one pair. Not thread-safe: one thread owns it; only ``abort`` may be set from others."""
@@ -169,16 +172,17 @@ class _Generation:
         started = counter.clock()
         last = len(history) - 1
         kept = common_prefix(pair.cached[: context.length], history[:last])
-        if not context.truncate(kept):
-            kept = 0
-        counter.prompt_tokens_cached = kept
+        context.truncate(kept)  # a running state may have to go further back, to its last mark
+        kept = counter.prompt_tokens_cached = context.length
         self._emit(Prefilling(id=self._request.id, done=kept, total=last))
         try:
             while context.length < last:
                 if self._abort.is_set:
                     return "cancelled"
                 context.decode(history[context.length : last][: context.chunk], rows=0)
+                context.mark(every=MARK_EVERY)
                 self._emit(Prefilling(id=self._request.id, done=context.length, total=last))
+            context.mark()
         except DecodeAborted:
             return "cancelled"
         finally:
@@ -197,8 +201,7 @@ class _Generation:
         pair, mode = self._pair, settings.speculation
         if mode == "off":
             return NoDrafter()
-        if not pair.rolls_back:
-            self._notes.append("plain: this model's memory cannot take a pass back")
+        if pair.target.context.longest_undo == 0:  # the pair's notes say why
             return NoDrafter()
         if mode == "lookup":
             return pair.lookup
@@ -218,6 +221,10 @@ class _Generation:
         if self._pair.exact and wish > EXACT_DRAFT_MAX:
             self._notes.append(f"drafts of {wish} were asked for; exact mode allows {EXACT_DRAFT_MAX}")
             wish = EXACT_DRAFT_MAX
+        most = self._pair.target.context.longest_undo
+        if most is not None and wish > most:
+            self._notes.append(f"drafts of {wish} were asked for; this model can take back {most}")
+            wish = most
         return wish
 
     def _finish(self, reason: FinishReason) -> None:
