@@ -11,8 +11,9 @@ from engine.drafters.cascade import Cascade
 from engine.llama.backend import AbortFlag, versions
 from engine.llama.context import ContextError, DecodeAborted
 from engine.llama.model import LoadCancelled
+from engine.overflow import Fitted, TooLarge, fit
 from engine.pair import Pair, PairError
-from engine.prompt import Prompt, build_prompt
+from engine.prompt import build_prompt
 from engine.protocol import (
     ErrorCode,
     Event,
@@ -93,25 +94,20 @@ class Session:
         if pair is None:
             emit(Failed(id=request.id, code=ErrorCode.NO_MODEL, message="No model is loaded. Choose one, then send."))
             return
+        size = pair.target.context.size
         try:
-            prompt = build_prompt(pair.template, pair.target.model.vocabulary, request.settings.messages)
+            fitted = fit(
+                request.settings, lambda said: build_prompt(pair.template, pair.target.model.vocabulary, said), size
+            )
         except RenderInterrupted:
             emit(Failed(id=request.id, code=ErrorCode.CANCELLED, message="Stopped before the first token."))
             return
-        size = pair.target.context.size
-        if len(prompt.ids) >= size:
-            emit(
-                Failed(
-                    id=request.id,
-                    code=ErrorCode.PROMPT_TOO_LARGE,
-                    message=f"The conversation is {len(prompt.ids):,} tokens long and the context holds {size:,}. "
-                    "Nothing was sent or lost: shorten the message, start a new chat, or use a larger context.",
-                    detail=f"prompt {len(prompt.ids)} tokens, context {size} tokens",
-                )
-            )
+        except TooLarge as error:
+            code = ErrorCode.PROMPT_TOO_LARGE
+            emit(Failed(id=request.id, code=code, message=error.sentence(size), detail=error.figures(size)))
             return
         try:
-            _Generation(pair, request, prompt, counter, self.abort, emit).run()
+            _Generation(pair, request, fitted, counter, self.abort, emit).run()
         except ContextError as error:
             emit(Failed(id=request.id, code=ErrorCode.INTERNAL, message=str(error), detail=error.detail))
 
@@ -120,12 +116,12 @@ class _Generation:
     """The pieces of one answer, put together: prompt, chooser, drafter, answer, receipt."""
 
     def __init__(
-        self, pair: Pair, request: Generate, prompt: Prompt, counter: Counter, abort: AbortFlag, emit: Emit
+        self, pair: Pair, request: Generate, fitted: Fitted, counter: Counter, abort: AbortFlag, emit: Emit
     ) -> None:
-        settings = request.settings
-        self._pair, self._request, self._prompt = pair, request, prompt
+        settings, prompt = request.settings, fitted.prompt
+        self._pair, self._request, self._prompt, self._dropped = pair, request, prompt, fitted.dropped
         self._counter, self._abort, self._emit = counter, abort, emit
-        self._notes = [*prompt.template.notes]
+        self._notes = [*prompt.template.notes, *([fitted.note] if fitted.note else [])]
         self._seed = random_seed() if settings.seed is None else settings.seed
         vocabulary = pair.target.model.vocabulary
         self._chooser = Chooser(vocabulary.size, settings.sampling, self._seed, vocabulary.suppressed)
@@ -255,6 +251,7 @@ class _Generation:
             draft_refused=pair.draft_refused,
             template=self._prompt.template,
             prompt_ids=tuple(self._prompt.ids),
+            dropped_messages=self._dropped,
             settings=self._request.settings.model_copy(update={"messages": ()}),
             seed=self._seed,
             drafter=self._drafter.name,
