@@ -40,14 +40,14 @@ SIZE = 512
 class Bench:
     """A model with a context to try things on, and a second one that always reads from the beginning."""
 
-    def __init__(self, path: Path) -> None:
-        self.model = Model(path)
+    def __init__(self, path: Path, size: int = SIZE) -> None:
+        self.model, self.size = Model(path), size
         self.tried = self.context()
         self._reference = self.context()
 
     def context(self, abort: Any = None, undo: int = UNDO) -> Context:
         abort = abort or AbortFlag()
-        context = Context(self.model, size=SIZE, threads=1, settings=EXACT, abort=abort, undo=undo)
+        context = Context(self.model, size=self.size, threads=1, settings=EXACT, abort=abort, undo=undo)
         probe(context)
         return context
 
@@ -69,11 +69,11 @@ def read(context: Context, tokens: list[int]) -> None:
 
 
 @pytest.fixture
-def bench(kind_model: Callable[..., Path]) -> Iterator[Callable[[str], Bench]]:
+def bench(kind_model: Callable[..., Path]) -> Iterator[Callable[..., Bench]]:
     opened: list[Bench] = []
 
-    def open_kind(kind: str) -> Bench:
-        opened.append(Bench(kind_model(kind)))
+    def open_kind(kind: str, **options: Any) -> Bench:
+        opened.append(Bench(kind_model(kind), **options))
         return opened[-1]
 
     yield open_kind
@@ -86,7 +86,7 @@ def some_text(length: int, seed: int = 1) -> list[int]:
 
 
 @pytest.mark.parametrize(("kind", "rollback"), KINDS.items())
-def test_the_kind_is_found_by_trying(bench: Callable[[str], Bench], kind: str, rollback: str) -> None:
+def test_the_kind_is_found_by_trying(bench: Callable[..., Bench], kind: str, rollback: str) -> None:
     context = bench(kind).tried
     assert context.rollback == rollback
     assert context.longest_undo == {"full": None, "bounded": UNDO, "none": 0}[rollback]
@@ -95,7 +95,7 @@ def test_the_kind_is_found_by_trying(bench: Callable[[str], Bench], kind: str, r
 
 
 @pytest.mark.parametrize("kind", BOUNDED)
-def test_without_snapshots_a_bounded_model_is_one_that_cannot_go_back(bench: Callable[[str], Bench], kind: str) -> None:
+def test_without_snapshots_a_bounded_model_is_one_that_cannot_go_back(bench: Callable[..., Bench], kind: str) -> None:
     context = bench(kind).context(undo=0)
     assert (context.rollback, context.longest_undo) == ("none", 0)
     context.close()
@@ -103,7 +103,7 @@ def test_without_snapshots_a_bounded_model_is_one_that_cannot_go_back(bench: Cal
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("seed", [1, 2])
-def test_whatever_is_read_and_taken_back_leaves_no_trace(bench: Callable[[str], Bench], kind: str, seed: int) -> None:
+def test_whatever_is_read_and_taken_back_leaves_no_trace(bench: Callable[..., Bench], kind: str, seed: int) -> None:
     """A random walk of passes, rollbacks of any length and marks, as the loop and the next turns make them."""
     here = bench(kind)
     context, dice, text = here.tried, random.Random(seed), list[int]()
@@ -130,7 +130,7 @@ def test_whatever_is_read_and_taken_back_leaves_no_trace(bench: Callable[[str], 
 
 
 @pytest.mark.parametrize("kind", BOUNDED)
-def test_all_but_the_first_token_of_a_pass_can_be_taken_back_once(bench: Callable[[str], Bench], kind: str) -> None:
+def test_all_but_the_first_token_of_a_pass_can_be_taken_back_once(bench: Callable[..., Bench], kind: str) -> None:
     here = bench(kind)
     context, text = here.tried, some_text(40)
     for back in range(UNDO + 1):
@@ -148,7 +148,7 @@ def test_all_but_the_first_token_of_a_pass_can_be_taken_back_once(bench: Callabl
 
 
 @pytest.mark.parametrize("kind", BOUNDED)
-def test_the_library_accepts_what_it_cannot_do(bench: Callable[[str], Bench], kind: str) -> None:
+def test_the_library_accepts_what_it_cannot_do(bench: Callable[..., Bench], kind: str) -> None:
     """Why the context counts for itself. If this fails, a newer llama.cpp refuses or can do it: good news."""
     here = bench(kind)
     context, text = here.tried, some_text(24)
@@ -169,7 +169,7 @@ def test_the_library_accepts_what_it_cannot_do(bench: Callable[[str], Bench], ki
 
 
 @pytest.mark.parametrize("kind", STATES)
-def test_a_mark_is_where_it_comes_back_to(bench: Callable[[str], Bench], kind: str) -> None:
+def test_a_mark_is_where_it_comes_back_to(bench: Callable[..., Bench], kind: str) -> None:
     here = bench(kind)
     context, text = here.tried, some_text(60)
     context.decode(text[:10], rows=0)
@@ -189,12 +189,27 @@ def test_a_mark_is_where_it_comes_back_to(bench: Callable[[str], Bench], kind: s
     np.testing.assert_array_equal(context.decode([77])[0], here.fresh([77]))
 
 
-def test_a_prefix_older_than_the_window_is_reused_as_if_read_anew(bench: Callable[[str], Bench]) -> None:
-    """Sliding window: the cells that fell out of the window are still there, because the cache is kept whole."""
-    here = bench("gemma3")
-    context, text = here.tried, some_text(400)
+@pytest.mark.parametrize("kind", BOUNDED)
+def test_a_mark_of_a_text_that_went_on_differently_is_forgotten(bench: Callable[..., Bench], kind: str) -> None:
+    here = bench(kind)
+    context, text, other = here.tried, some_text(30), some_text(30, seed=2)
+    context.decode(text[:20], rows=0)
+    context.decode(text[20:26], rows=0)
+    context.mark()
+    assert context.truncate(22), "taken back by the library, without the mark"
+    for token in other[22:]:
+        context.decode([token], rows=0)
+    context.truncate(27)
+    assert context.length == 0, "the mark at 26 knew another text"
+
+
+def test_a_prefix_older_than_the_window_is_reused_as_if_read_anew(bench: Callable[..., Bench]) -> None:
+    """Sliding window: the cells that fell out of the window are still there, because the cache is kept whole. The
+    text is longer than a ring of the window and a chunk would be."""
+    here = bench("gemma3", size=1536)
+    context, text = here.tried, some_text(1400)
     read(context, text)
-    for keep in (300, 2 * WINDOW, WINDOW + 1, WINDOW, 10, 1):
+    for keep in (1300, 700, 300, 2 * WINDOW, WINDOW + 1, WINDOW, 10, 1):
         assert context.truncate(keep)
         other = some_text(5, seed=keep)
         rows = context.decode(other)[-1].copy()
@@ -216,7 +231,7 @@ class AbortAt:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_pass_cut_off_in_the_middle_leaves_no_trace(bench: Callable[[str], Bench], kind: str) -> None:
+def test_a_pass_cut_off_in_the_middle_leaves_no_trace(bench: Callable[..., Bench], kind: str) -> None:
     here = bench(kind)
     abort, text = AbortAt(), some_text(40)
     context = here.context(abort=abort)
@@ -241,7 +256,7 @@ def test_a_pass_cut_off_in_the_middle_leaves_no_trace(bench: Callable[[str], Ben
 
 
 def test_marks_spread_over_the_text_within_their_limits(
-    bench: Callable[[str], Bench], monkeypatch: pytest.MonkeyPatch
+    bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     context = bench("mamba").tried
     monkeypatch.setattr(checkpoints, "MOST_COPIES", 4)
@@ -263,7 +278,7 @@ def test_marks_spread_over_the_text_within_their_limits(
     assert context.checkpoints.lengths() == [410], "too near"
 
 
-def test_a_passing_mark_gives_way_to_the_next(bench: Callable[[str], Bench]) -> None:
+def test_a_passing_mark_gives_way_to_the_next(bench: Callable[..., Bench]) -> None:
     context = bench("mamba").tried
     context.decode(some_text(10), rows=0)
     context.mark()
@@ -279,7 +294,7 @@ def test_a_passing_mark_gives_way_to_the_next(bench: Callable[[str], Bench]) -> 
 
 @pytest.mark.parametrize("call", ["llama_state_seq_get_data_ext", "llama_state_seq_set_data_ext"])
 def test_a_copy_that_fails_costs_time_and_nothing_else(
-    bench: Callable[[str], Bench], monkeypatch: pytest.MonkeyPatch, call: str
+    bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch, call: str
 ) -> None:
     here = bench("jamba")
     context, text = here.tried, some_text(30)
@@ -294,7 +309,7 @@ def test_a_copy_that_fails_costs_time_and_nothing_else(
     assert context.checkpoints is None, "and at load it is found out"
 
 
-def test_a_rollback_that_is_refused_is_noticed(bench: Callable[[str], Bench], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_rollback_that_is_refused_is_noticed(bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch) -> None:
     context = bench("gemma3").tried
     read(context, some_text(20))
     monkeypatch.setattr(library(), "llama_memory_seq_rm", lambda *arguments: False)
@@ -306,7 +321,7 @@ def test_a_rollback_that_is_refused_is_noticed(bench: Callable[[str], Bench], mo
     assert context.length == 0
 
 
-def test_a_pass_too_wide_is_refused_before_the_library_asserts(bench: Callable[[str], Bench]) -> None:
+def test_a_pass_too_wide_is_refused_before_the_library_asserts(bench: Callable[..., Bench]) -> None:
     context = bench("lfm2").tried
     with pytest.raises(ContextError, match="does not fit"):
         context.decode([5] * (context.chunk + 1))
