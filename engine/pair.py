@@ -13,13 +13,13 @@ from engine.drafters.model import ModelDrafter
 from engine.files.header import Header, HeaderError, read_header
 from engine.files.pairing import judge
 from engine.llama.backend import AbortFlag, gpus, system_info, versions
-from engine.llama.context import EXACT, CacheSettings, Context, ContextError, DecodeAborted, can_roll_back
+from engine.llama.context import EXACT, CacheSettings, Context, ContextError
 from engine.llama.loading import Opened, Wish, open_model
-from engine.llama.model import LoadCancelled, LoadError, fingerprint
+from engine.llama.model import LoadError, fingerprint
 from engine.machine import usable_cores
 from engine.pacing import Pacer
 from engine.profile import Profile, ProfileStore
-from engine.protocol import ErrorCode, LoadingWhat, LoadSettings, ModelFile, PairInfo, SelfTestResult
+from engine.protocol import PLAIN_ONLY, ErrorCode, LoadingWhat, LoadSettings, ModelFile, PairInfo, SelfTestResult
 from engine.selftest import NEEDED, WIDEST, self_test
 from engine.text.sandbox import Sandbox
 from engine.text.template import ChatTemplate
@@ -31,6 +31,11 @@ UNTESTED_WIDTH = 8
 
 TEST_WORDS = ("river", "seven", "the", "Anna", "\n", "blue", "(x)", "however", "über", "print", "42")
 """What the self-test reads: any text does."""
+
+UNDO = 7
+"""Tokens of a pass that a target with running states keeps a state for: as many as exact mode drafts at most. Each
+costs the memory of one state (50 MB for Qwen3.5-9B). A draft reads one token a pass, which leaves nothing to take back
+within a pass; it goes back to a copy of its state instead."""
 
 Report = Callable[[LoadingWhat, float], None]
 
@@ -62,11 +67,6 @@ class Pair:
         exact = settings.mode == "exact" or (settings.mode == "auto" and (self.tested is None or self.tested.exact))
         self.target = self._open(settings.target, settings.context, report, "target", exact=exact)
         self.notes += self.target.notes
-        try:
-            self.rolls_back = can_roll_back(self.target.context, self.target.model.vocabulary.bos_or_first)
-        except DecodeAborted:
-            self.target.close()
-            raise LoadCancelled from None
         self.cached: list[int] = []
         """Ids whose KV entries the target's cache holds; never longer than ``target.context.length``."""
         vocabulary = self.target.model.vocabulary
@@ -106,8 +106,8 @@ class Pair:
         self.draft_refused = None
         if file is None:
             return
-        if not self.rolls_back:
-            self.draft_refused = "this target keeps one running state and cannot take a pass back"
+        if self.target.context.longest_undo == 0:
+            self.draft_refused = PLAIN_ONLY
             return
         try:
             header = checked_header(file.path)
@@ -117,11 +117,11 @@ class Pair:
                 return
             # The target's window, but never beyond what the draft was trained for: it gives up before the target does.
             window = min(self.target.context.size, header.context_length or self.target.context.size)
-            opened = self._open(file, window, report, "draft", exact=False)
+            opened = self._open(file, window, report, "draft")
         except (PairError, LoadError, ContextError) as error:
             self.draft_refused = str(error).rstrip(".")
             return
-        if not can_roll_back(opened.context, opened.model.vocabulary.bos_or_first):
+        if opened.context.rollback != "full" and opened.context.checkpoints is None:
             opened.close()
             self.draft_refused = "this draft keeps one running state and cannot take proposals back"
             return
@@ -132,17 +132,26 @@ class Pair:
             is_end=self.target.model.vocabulary.is_end,
         )
 
-    def _open(self, file: ModelFile, context: int | None, report: Report, what: LoadingWhat, *, exact: bool) -> Opened:
-        path = Path(file.path)
+    def _open(
+        self, file: ModelFile, context: int | None, report: Report, what: LoadingWhat, *, exact: bool = False
+    ) -> Opened:
+        is_target = what == "target"
         try:
             return open_model(
-                Wish(path, file.gpu_layers, context, self.threads, exact),
+                Wish(
+                    Path(file.path),
+                    file.gpu_layers,
+                    context,
+                    self.threads,
+                    exact=exact,
+                    undo=UNDO if is_target else 0,
+                ),
                 self._abort,
                 progress=lambda fraction: report(what, fraction),
                 cancelled=lambda: self._abort.is_set,
             )
         except (LoadError, ContextError) as error:
-            if what == "draft":
+            if not is_target:
                 raise
             raise PairError(ErrorCode.LOAD_FAILED, str(error), error.detail) from error
 
@@ -176,6 +185,11 @@ class Pair:
         """What :func:`engine.prefill.next_chunk` must keep to: in exact mode, only tested widths."""
         widest = self.widest_exact_pass
         return None if self.tested is None or widest == WIDEST else widest
+
+    @property
+    def testable(self) -> bool:
+        """Whether the self-test can speak about this target: it takes tokens back by the dozen."""
+        return self.target.context.rollback == "full"
 
     def self_test(self) -> Generator[bool, None, None]:
         """Find out how exact the target is, in small steps; True when something was learned and kept."""
@@ -219,8 +233,9 @@ class Pair:
             notes.append("exact settings are for CPUs; on a GPU the mode is fast until it is tested there")
         if self.tested is not None and not self.tested.exact and not offloaded and self.settings.mode != "fast":
             notes.append(f"the mode is fast: {self.tested.words}")
-        if not self.rolls_back:
-            notes.append("speculation is off: this model's memory cannot take a pass back")
+        notes += memory_notes(self.target.context)
+        if self.draft and self.draft.context.rollback != "full":
+            notes.append("the draft keeps a running state; a copy of it is put back when proposals are rejected")
         return PairInfo(
             target=self.target.model.info(),
             draft=self.draft.model.info() if self.draft else None,
@@ -231,6 +246,7 @@ class Pair:
             backend=", ".join(f"{d.name} ({d.description})" for d in devices) or "CPU",
             badge=self.badge,
             exactness=self.tested,
+            rollback=self.target.context.rollback,
             notes=tuple(notes),
             load_seconds=self.load_seconds,
         )
@@ -274,6 +290,18 @@ class Pair:
         self._close_draft()
         self.target.close()
         self.template.close()
+
+
+def memory_notes(target: Context) -> list[str]:
+    """What the target's kind of memory means for its user, in words; nothing for the usual kind."""
+    notes: list[str] = []
+    if target.rollback == "bounded":
+        notes.append(f"this model keeps running states; drafts are at most {target.longest_undo} tokens long")
+    if target.rollback == "none":
+        notes.append(f"plain: {PLAIN_ONLY}")
+    if target.rollback != "full" and target.checkpoints is None:
+        notes.append("its state cannot be copied; after an edit or a stop the conversation is read anew")
+    return notes
 
 
 def target_key(settings: LoadSettings) -> tuple[object, ...]:

@@ -24,6 +24,10 @@ ExactnessMode = Literal["auto", "exact", "fast"]
 FinishReason = Literal["stop", "length", "cancelled"]
 LoadingWhat = Literal["target", "draft"]
 GpuLayers = int | Literal["auto", "all"]
+Rollback = Literal["full", "bounded", "none"]
+"""What a model's memory can take back: a tail of any length, a few tokens of the last pass, or nothing."""
+Overflow = Literal["stop", "drop-oldest"]
+"""What becomes of a conversation that outgrows the context: it is refused, or its oldest turns are left out."""
 
 
 class _Record(BaseModel):
@@ -77,6 +81,7 @@ class GenerateSettings(_Record):
     draft_max: int | None = Field(None, ge=0, le=64, description="longest draft; None: the engine's choice")
     max_tokens: int | None = Field(None, ge=1, description="None: until the context is full")
     stop: tuple[str, ...] = ()
+    overflow: Overflow = "stop"
 
 
 class Load(_Record):
@@ -141,6 +146,10 @@ class TemplateInfo(_Record):
     notes: tuple[str, ...] = ()
 
 
+PLAIN_ONLY = "this model keeps one running state; speculation needs to take tokens back"
+"""Why a target is decoded plainly (:data:`Rollback` ``none``)."""
+
+
 class SelfTestResult(_Record):
     """How exact a target is on this machine (:mod:`engine.selftest`). ``widths``: the largest W such that passes of
     1..W tokens agree bit by bit; 1 when none does."""
@@ -187,11 +196,14 @@ class PairInfo(_Record):
     backend: str = Field(description="for example 'CPU' or 'CUDA0 (NVIDIA RTX 4090)'")
     badge: str = Field(description="'exact', 'exact settings, untested' or 'fast'")
     exactness: SelfTestResult | None = Field(None, description="what the self-test found; None: not tested yet")
+    rollback: Rollback = Field("full", description="what the target's memory can take back, found by trying")
     notes: tuple[str, ...] = ()
     load_seconds: float
 
     def available(self) -> dict[SpeculationMode, str | None]:
         """Every speculation mode -> None when it can be used now, else the reason why not."""
+        if self.rollback == "none":
+            return {"off": None, "lookup": PLAIN_ONLY, "draft": PLAIN_ONLY, "auto": PLAIN_ONLY}
         no_draft = None if self.draft else (self.draft_refused or "no draft model chosen")
         return {"off": None, "lookup": None, "draft": no_draft, "auto": None}
 
@@ -206,6 +218,7 @@ class Receipt(_Record):
     draft_refused: str | None = None
     template: TemplateInfo
     prompt_ids: tuple[int, ...]
+    dropped_messages: int = Field(0, description="oldest messages left out of the prompt (system messages never are)")
     settings: GenerateSettings = Field(description="as requested; the messages are left out (prompt_ids has them)")
     seed: int
     drafter: str = Field(description="'none', 'lookup', 'draft' or 'lookup+draft': what could propose")

@@ -11,10 +11,11 @@ from engine.drafters.paced import PacedDrafter
 from engine.llama.backend import AbortFlag, versions
 from engine.llama.context import ContextError, DecodeAborted
 from engine.llama.model import LoadCancelled
+from engine.overflow import Fitted, TooLarge, fit
 from engine.pair import Pair, PairError
 from engine.prefill import next_chunk
 from engine.profile import ProfileStore
-from engine.prompt import Prompt, build_prompt
+from engine.prompt import build_prompt
 from engine.protocol import (
     ErrorCode,
     Event,
@@ -45,6 +46,9 @@ FIXED_DRAFT_MAX = 4
 
 PACED_DRAFT_MAX = 15
 """Most proposals that ``auto`` considers."""
+
+MARK_EVERY = 2048
+"""Tokens of a long prompt between copies of a running state; one more is made at its end, for the next message."""
 
 
 class Session:
@@ -91,6 +95,10 @@ class Session:
         if pair is None:
             emit(Failed(id=request.id, code=ErrorCode.NO_MODEL, message="No model is loaded. Choose one first."))
             return
+        if not pair.testable:
+            words = "This model keeps running states; the self-test needs to take tokens back and cannot judge it."
+            emit(Failed(id=request.id, code=ErrorCode.BAD_REQUEST, message=words))
+            return
         try:
             for _ in pair.self_test():
                 if self.abort.is_set:
@@ -108,9 +116,9 @@ class Session:
         """Something useful to do while nobody waits, in small steps that yield True when the pair's badge changed;
         None when there is nothing. The self-test waits for the first answer: that one must not wait for it."""
         pair = self.pair
-        if pair is None or pair.tested is not None or not pair.exact or self._answers == 0 or self._gave_up:
+        if pair is None or pair.tested is not None or not pair.exact or not pair.testable:
             return None
-        return pair.self_test()
+        return None if self._answers == 0 or self._gave_up else pair.self_test()
 
     def give_up_idle_work(self) -> None:
         """It failed: do not try again with this pair."""
@@ -132,25 +140,20 @@ class Session:
         if pair is None:
             emit(Failed(id=request.id, code=ErrorCode.NO_MODEL, message="No model is loaded. Choose one, then send."))
             return
+        size = pair.target.context.size
         try:
-            prompt = build_prompt(pair.template, pair.target.model.vocabulary, request.settings.messages)
+            fitted = fit(
+                request.settings, lambda said: build_prompt(pair.template, pair.target.model.vocabulary, said), size
+            )
         except RenderInterrupted:
             emit(Failed(id=request.id, code=ErrorCode.CANCELLED, message="Stopped before the first token."))
             return
-        size = pair.target.context.size
-        if len(prompt.ids) >= size:
-            emit(
-                Failed(
-                    id=request.id,
-                    code=ErrorCode.PROMPT_TOO_LARGE,
-                    message=f"The conversation is {len(prompt.ids):,} tokens long and the context holds {size:,}. "
-                    "Nothing was sent or lost: shorten the message, start a new chat, or use a larger context.",
-                    detail=f"prompt {len(prompt.ids)} tokens, context {size} tokens",
-                )
-            )
+        except TooLarge as error:
+            code = ErrorCode.PROMPT_TOO_LARGE
+            emit(Failed(id=request.id, code=code, message=error.sentence(size), detail=error.figures(size)))
             return
         try:
-            _Generation(pair, request, prompt, counter, self.abort, emit).run()
+            _Generation(pair, request, fitted, counter, self.abort, emit).run()
             self._answers += 1
             pair.keep_profile()
         except ContextError as error:
@@ -161,12 +164,12 @@ class _Generation:
     """The pieces of one answer, put together: prompt, chooser, drafter, answer, receipt."""
 
     def __init__(
-        self, pair: Pair, request: Generate, prompt: Prompt, counter: Counter, abort: AbortFlag, emit: Emit
+        self, pair: Pair, request: Generate, fitted: Fitted, counter: Counter, abort: AbortFlag, emit: Emit
     ) -> None:
-        settings = request.settings
-        self._pair, self._request, self._prompt = pair, request, prompt
+        settings, prompt = request.settings, fitted.prompt
+        self._pair, self._request, self._prompt, self._dropped = pair, request, prompt, fitted.dropped
         self._counter, self._abort, self._emit = counter, abort, emit
-        self._notes = [*prompt.template.notes]
+        self._notes = [*prompt.template.notes, *([fitted.note] if fitted.note else [])]
         self._seed = random_seed() if settings.seed is None else settings.seed
         vocabulary = pair.target.model.vocabulary
         self._chooser = Chooser(vocabulary.size, settings.sampling, self._seed, vocabulary.suppressed)
@@ -214,9 +217,8 @@ class _Generation:
         started = counter.clock()
         last = len(history) - 1
         kept = common_prefix(pair.cached[: context.length], history[:last])
-        if not context.truncate(kept):
-            kept = 0
-        counter.prompt_tokens_cached = kept
+        context.truncate(kept)  # a running state may have to go further back, to its last mark
+        kept = counter.prompt_tokens_cached = context.length
         self._emit(Prefilling(id=self._request.id, done=kept, total=last))
         try:
             while context.length < last:
@@ -224,7 +226,9 @@ class _Generation:
                     return "cancelled"
                 size = next_chunk(last - context.length, context.chunk, pair.prefill_width)
                 context.decode(history[context.length :][:size], rows=0)
+                context.mark(every=MARK_EVERY)
                 self._emit(Prefilling(id=self._request.id, done=context.length, total=last))
+            context.mark()
         except DecodeAborted:
             return "cancelled"
         finally:
@@ -249,8 +253,7 @@ class _Generation:
         pair, mode = self._pair, settings.speculation
         if mode == "off":
             return NoDrafter()
-        if not pair.rolls_back:
-            self._notes.append("plain: this model's memory cannot take a pass back")
+        if pair.target.context.longest_undo == 0:  # the pair's notes say why
             return NoDrafter()
         if mode == "lookup":
             return pair.lookup
@@ -277,11 +280,16 @@ class _Generation:
             wish = PACED_DRAFT_MAX
         else:
             wish = FIXED_DRAFT_MAX
-        widest = self._pair.widest_exact_pass
-        if widest is not None and wish > widest - 1:
-            if settings.draft_max is not None:
-                self._notes.append(f"drafts of {wish} were asked for; exact mode allows {widest - 1}")
-            wish = widest - 1
+        limits: list[tuple[int, str]] = []
+        if (widest := self._pair.widest_exact_pass) is not None:
+            limits.append((widest - 1, f"exact mode allows {widest - 1}"))
+        if (most := self._pair.target.context.longest_undo) is not None:
+            limits.append((most, f"this model can take back {most}"))
+        for most, words in limits:
+            if wish > most:
+                if settings.draft_max is not None:
+                    self._notes.append(f"drafts of {wish} were asked for; {words}")
+                wish = most
         return wish
 
     def _finish(self, reason: FinishReason) -> None:
@@ -312,6 +320,7 @@ class _Generation:
             draft_refused=pair.draft_refused,
             template=self._prompt.template,
             prompt_ids=tuple(self._prompt.ids),
+            dropped_messages=self._dropped,
             settings=self._request.settings.model_copy(update={"messages": ()}),
             seed=self._seed,
             drafter=self._drafter.name,

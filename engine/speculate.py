@@ -42,7 +42,8 @@ def speculate(
 ) -> FinishReason:
     """Continue ``history`` (grown in place) until the sink says stop, the cancel comes or the window is full.
 
-    On entry the target's cache holds ``history[:-1]``, and again at the end, however that comes about.
+    On entry the target's cache holds ``history[:-1]``, and again at the end, however that comes about; only where a
+    memory with running states was stopped in mid-pass it holds less (``target.length``).
     ``draft_limit(length)``: the most proposals allowed behind a history of that length. ``after_pass`` is called
     once a pass, for live figures; ``observe`` learns what became of it. Returns the reason; raises what the
     contexts raise, except for an aborted pass.
@@ -64,7 +65,8 @@ def speculate(
             counter.count_pass(1 + len(draft.tokens))
             before = len(history)
             reason, accepted = _accept(draft, logits, chooser, history, sink, counter)
-            target.truncate(len(history) - 1)
+            if not target.truncate(len(history) - 1):
+                _read_again(target, history)
             observe(
                 Outcome(
                     draft,
@@ -83,6 +85,12 @@ def speculate(
         return "cancelled"
     finally:
         target.truncate(len(history) - 1)
+
+
+def _read_again(target: Context, history: list[int]) -> None:
+    """The cache stopped short of ``history[:-1]``, against what was found at load: slow, but never wrong."""
+    while target.length < len(history) - 1:
+        target.decode(history[target.length : -1][: target.chunk], rows=0)
 
 
 def _accept(

@@ -17,7 +17,8 @@ class ModelDrafter:
     """Drafts with a second model in a context of its own.
 
     It never evaluates a token that its cache already holds: after a pass only the proposals that were not accepted
-    are taken back and only what is new is read. ``shared_vocabulary``: ids at or above it mean nothing to the target
+    are taken back and only what is new is read (a draft with a running state goes back to a copy made before it
+    proposed, and reads again what was accepted). ``shared_vocabulary``: ids at or above it mean nothing to the target
     and are never proposed. When the text outgrows the draft's window it gives up, and says so once in ``note``.
     """
 
@@ -69,6 +70,8 @@ class ModelDrafter:
         margins: list[float] = []
         while True:
             logits = self._read(behind, rows=1)
+            if not tokens:
+                self._context.mark(passing=True)  # a running state comes back to here when proposals are rejected
             token, margin = self._chooser.propose(logits[0], len(history) + len(tokens))
             if token >= self._shared:
                 break
@@ -90,13 +93,18 @@ class ModelDrafter:
         if not self._prompt_unread:
             return 0.0, 0
         self._prompt_unread = False
+        self._context.mark()  # for the next answer behind this prompt
         return time.perf_counter() - started, len(self._held) - held
 
     def _read(self, tokens: Sequence[int], *, rows: int) -> Logits:
         try:
             return self._context.decode(tokens, rows=rows)
-        finally:  # an aborted pass may have read a part
-            self._held.extend(tokens[: self._context.length - len(self._held)])
+        finally:  # an aborted pass may have read a part, or cost a running state what was read before
+            read = self._context.length - len(self._held)
+            if read >= 0:
+                self._held.extend(tokens[:read])
+            else:
+                del self._held[read:]
 
     def _reconcile(self, history: Sequence[int]) -> None:
         """Take back what the cache holds beyond its common prefix with ``history`` (append-only within an answer, so
@@ -107,6 +115,6 @@ class ModelDrafter:
         while agreed < most and held[agreed] == history[agreed]:
             agreed += 1
         if agreed < len(held):
-            self._context.truncate(agreed)
+            self._context.truncate(agreed)  # or to a mark before it
             del held[self._context.length :]
         self._agreed = len(held)

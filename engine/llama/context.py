@@ -10,7 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from engine.llama.backend import AbortFlag, forget_log, library, recent_log
+from engine.llama.checkpoints import Checkpoints
 from engine.llama.model import Model
+from engine.protocol import Rollback
 
 Logits = NDArray[np.float32]
 
@@ -52,15 +54,24 @@ class Context:
     """One llama_context. ``length`` tokens are in the cache; :meth:`decode` appends, :meth:`truncate` takes back.
 
     Owned by one thread. Rows of logits are views into native memory, valid until the next pass.
+
+    ``undo``: how many tokens of a pass it should be possible to take back where that costs memory for each of them
+    (``n_rs_seq``: a running state for each). How far it really goes is asked of the library (:attr:`undo_limit`) and
+    tried (:func:`engine.llama.rollback.probe`).
     """
 
-    def __init__(self, model: Model, *, size: int, threads: int, settings: CacheSettings, abort: AbortFlag) -> None:
+    def __init__(
+        self, model: Model, *, size: int, threads: int, settings: CacheSettings, abort: AbortFlag, undo: int = 0
+    ) -> None:
         self._L = L = library()
         self.model, self.size, self.settings, self._abort = model, size, settings, abort
         params = L.llama_context_default_params()
         params.n_ctx = size
         params.n_batch = params.n_ubatch = min(PREFILL_CHUNK, size)
         params.n_seq_max = 1
+        # The library asserts that a pass is larger than what it keeps of one (llama-batch.cpp, split_equal).
+        params.n_rs_seq = max(0, min(undo, params.n_batch - 2))
+        params.swa_full = True  # a ring of the window's size would forget the prefix that the next turn reuses
         params.n_threads = params.n_threads_batch = threads
         params.flash_attn_type = settings.flash_attention
         params.type_k, params.type_v = settings.type_k, settings.type_v
@@ -83,6 +94,18 @@ class Context:
         self._wants_logits = np.ctypeslib.as_array(self._batch.logits, (self.chunk,))
         self._vocabulary_size = model.vocabulary.size
         self.length = 0
+        self.undo_limit: int = L.llama_n_rs_seq(self.handle)
+        """Running states the library keeps of a pass: 0 where the architecture has none, or no support for it."""
+        self._undo = 0
+        """How many tokens can be taken back now: those of the last pass but its first, and only once. The library
+        also accepts more and then continues from the states of an older pass."""
+        self.rollback: Rollback = "bounded" if self.undo_limit else "full"
+        self.checkpoints: Checkpoints | None = None
+
+    @property
+    def longest_undo(self) -> int | None:
+        """How many tokens of a pass can be taken back; None: any number."""
+        return {"full": None, "bounded": self.undo_limit, "none": 0}[self.rollback]
 
     def decode(self, tokens: Sequence[int], *, rows: int | None = None) -> Logits:
         """One pass over ``tokens`` behind what the cache holds.
@@ -105,8 +128,13 @@ class Context:
         code = self._L.llama_decode(self.handle, batch)
         if code == 0:
             self.length += count
+            self._undo = min(count - 1, self.undo_limit)
             return self._rows(rows)
-        self.length = self._L.llama_memory_seq_pos_max(self._memory, 0) + 1
+        if self.rollback == "full":
+            self.length = self._held()
+        else:
+            # A running state that a pass was cut off in belongs to no length, whatever the library says.
+            self._return_to(self.length)
         if code == 2:
             raise DecodeAborted
         raise ContextError(f"A pass over {count} tokens failed (llama_decode returned {code}).", recent_log())
@@ -120,21 +148,53 @@ class Context:
     def truncate(self, length: int) -> bool:
         """Take back everything behind the first ``length`` tokens.
 
-        False when this kind of cache cannot (recurrent state); the cache is then empty, so that nothing wrong can be
-        continued, and the caller evaluates anew.
+        False when this memory cannot stop right there. It then holds fewer tokens (:attr:`length`): those up to the
+        last :meth:`mark` before, or none. The caller evaluates the rest anew.
         """
         if length >= self.length:
             return True
-        if self._L.llama_memory_seq_rm(self._memory, 0, length, -1):
-            self.length = length
+        if self._can_undo(self.length - length) and self._remove_behind(length):
+            if self.checkpoints:
+                self.checkpoints.forget_beyond(length)
             return True
-        self.clear()
-        return False
+        return self._return_to(length)
+
+    def mark(self, *, every: int = 1, passing: bool = False) -> None:
+        """Keep a copy of the state as it is now, for :meth:`truncate` to come back to; costs nothing where a tail of
+        any length can be taken back. ``every``: not if the last mark is nearer than this many tokens. ``passing``:
+        only until the next passing mark."""
+        if self.checkpoints is not None:
+            self.checkpoints.take(self.length, every=every, passing=passing)
 
     def clear(self) -> None:
         """Forget everything."""
         self._L.llama_memory_clear(self._memory, True)
-        self.length = 0
+        self.length = self._undo = 0
+        if self.checkpoints:
+            self.checkpoints.forget_beyond(0)
+
+    def _can_undo(self, count: int) -> bool:
+        return self.rollback == "full" or (self.rollback == "bounded" and count <= self._undo)
+
+    def _remove_behind(self, length: int) -> bool:
+        """Ask the library, and check what it did."""
+        removed = self._L.llama_memory_seq_rm(self._memory, 0, length, -1)
+        if not removed or self._held() != length:
+            return False
+        self.length, self._undo = length, 0
+        return True
+
+    def _return_to(self, length: int) -> bool:
+        """The newest mark at or before ``length``, else empty; True when that is ``length`` itself."""
+        found = self.checkpoints.restore(length) if self.checkpoints else 0
+        # The running state is back; a hybrid's attention cells behind it still have to go.
+        if not found or not self._remove_behind(found):
+            self.clear()
+        return self.length == length
+
+    def _held(self) -> int:
+        """Tokens in the cache as the library counts them."""
+        return int(self._L.llama_memory_seq_pos_max(self._memory, 0)) + 1
 
     def close(self) -> None:
         """Free the context; before its model."""
@@ -142,13 +202,3 @@ class Context:
             self._L.llama_batch_free(self._batch)
             self._L.llama_free(self.handle)
             self.handle = None
-
-
-def can_roll_back(context: Context, token: int) -> bool:
-    """Whether the cache can give back the last token of a pass: found by trying, since it depends on the architecture
-    (recurrent and hybrid models keep one state, not one per token). Leaves the cache empty."""
-    context.clear()
-    context.decode([token, token], rows=0)
-    works = context.truncate(1)
-    context.clear()
-    return works

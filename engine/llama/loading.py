@@ -7,20 +7,23 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from engine.llama.backend import AbortFlag, gpus, system_info
-from engine.llama.context import EXACT, FAST, CacheSettings, Context, ContextError
-from engine.llama.model import LoadError, Model, layer_words, offload_attempts
+from engine.llama.context import EXACT, FAST, CacheSettings, Context, ContextError, DecodeAborted
+from engine.llama.model import LoadCancelled, LoadError, Model, layer_words, offload_attempts
+from engine.llama.rollback import probe
 from engine.protocol import GpuLayers
 
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """How one model file should be opened. ``exact``: compute so that every pass width rounds alike."""
+    """How one model file should be opened. ``exact``: compute so that every pass width rounds alike. ``undo``: tokens
+    of a pass that will have to be taken back, see :class:`~engine.llama.context.Context`."""
 
     path: Path
     gpu_layers: GpuLayers
     context: int | None
     threads: int
     exact: bool
+    undo: int = 0
 
 
 @dataclass(slots=True)
@@ -66,6 +69,9 @@ def open_model(
             model.close()
             failure = failure or error
             continue
+        except LoadCancelled:
+            model.close()
+            raise
         if failure is not None:
             notes.insert(
                 0,
@@ -87,14 +93,28 @@ def _make_context(model: Model, wish: Wish, abort: AbortFlag) -> tuple[Context, 
         )
     settings = cache_settings(wish.exact, model.gpu_layers)
     try:
-        return Context(model, size=size, threads=wish.threads, settings=settings, abort=abort), notes
+        return _context(model, wish, size, settings, abort), notes
     except ContextError:
         if settings == FAST:
             raise
     # Some architectures have no flash attention, which unequal K and V types need.
-    context = Context(model, size=size, threads=wish.threads, settings=FAST, abort=abort)
+    context = _context(model, wish, size, FAST, abort)
     notes.append(f"{model.path.name} does not support the exact settings; fast mode is used")
     return context, notes
+
+
+def _context(model: Model, wish: Wish, size: int, settings: CacheSettings, abort: AbortFlag) -> Context:
+    """The context, with what it can take back found out. Raises LoadCancelled when the abort flag is set."""
+    context = Context(model, size=size, threads=wish.threads, settings=settings, abort=abort, undo=wish.undo)
+    try:
+        probe(context)
+    except DecodeAborted:
+        context.close()
+        raise LoadCancelled from None
+    except ContextError:
+        context.close()
+        raise
+    return context
 
 
 def may_repack(wish: Wish) -> bool:

@@ -36,7 +36,9 @@ class FakeContext:
     room = 999
     refuses_exact = False
 
-    def __init__(self, model: FakeModel, *, size: int, threads: int, settings: CacheSettings, abort: Any) -> None:
+    def __init__(
+        self, model: FakeModel, *, size: int, threads: int, settings: CacheSettings, abort: Any, undo: int
+    ) -> None:
         if model.gpu_layers > self.room or (self.refuses_exact and settings == EXACT):
             raise ContextError(f"No context of {size:,} tokens could be made for {model.path.name}.")
         self.size, self.settings = size, settings
@@ -51,6 +53,7 @@ def fakes(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         monkeypatch.setattr(FakeContext, "refuses_exact", refuses_exact)
         monkeypatch.setattr(loading, "Model", FakeModel)
         monkeypatch.setattr(loading, "Context", FakeContext)
+        monkeypatch.setattr(loading, "probe", lambda context: "full")
         monkeypatch.setattr(loading, "gpus", lambda: (RTX,) if gpu else ())
 
     return use

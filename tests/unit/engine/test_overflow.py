@@ -1,0 +1,156 @@
+"""Which turns are left out of a conversation that outgrew the context (reports CX-01, CX-02, CX-03)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Literal
+
+import pytest
+
+from engine.overflow import Fitted, TooLarge, drop_oldest, fit, reserve_for_answer
+from engine.prompt import Prompt
+from engine.protocol import GenerateSettings, Message, TemplateInfo
+
+SIZE = 256
+
+
+def render(messages: Sequence[Message]) -> Prompt:
+    """A token a character and one in front of each message."""
+    ids = [ord(character) for message in messages for character in f"|{message.content}"]
+    return Prompt(ids, (), TemplateInfo(name="test", sha256=""))
+
+
+def said(role: Literal["system", "user", "assistant"], content: str) -> Message:
+    return Message(role=role, content=content)
+
+
+def chat(turns: int, *, length: int = 19, system: str = "") -> list[Message]:
+    """``turns`` questions with answers between them, the last one unanswered; each message counts length + 1."""
+    messages = [said("system", system)] if system else []
+    for i in range(turns):
+        messages += [said("user", f"{i:02}".ljust(length, "?")), said("assistant", f"{i:02}".ljust(length, "!"))]
+    return messages[:-1]
+
+
+def fitted(messages: Sequence[Message], max_tokens: int | None = None) -> Fitted:
+    return drop_oldest(messages, render, size=SIZE, max_tokens=max_tokens)
+
+
+def text(result: Fitted) -> str:
+    return "".join(map(chr, result.prompt.ids))
+
+
+def test_what_fits_is_sent_whole() -> None:
+    result = fitted(chat(5))
+    assert (len(result.prompt.ids), result.dropped, result.note) == (180, 0, None)
+
+
+def test_the_oldest_turns_go_and_the_note_has_the_numbers() -> None:
+    messages = chat(16)  # 31 messages of 20
+    result = fitted(messages)
+    assert len(result.prompt.ids) <= SIZE - SIZE // 4
+    assert result.dropped % 2 == 0, "whole turns"
+    assert text(result).startswith(f"|{messages[result.dropped].content}"), "the prompt starts exactly at the mark"
+    assert text(result) == "".join(map(chr, render(messages[result.dropped :]).ids))
+    assert result.note == (
+        f"the {result.dropped} oldest messages were left out: "
+        "the conversation is 620 tokens long, the context holds 256"
+    )
+
+
+def test_room_for_the_answer_is_kept_and_named_when_that_is_the_reason() -> None:
+    result = fitted(chat(6))  # 220 tokens fit 256, but not beside the reserve of 64
+    assert result.dropped > 0
+    assert result.note is not None
+    assert result.note.endswith(
+        "the conversation is 220 tokens long, the context holds 256, 64 of them kept for the answer"
+    )
+
+
+@pytest.mark.parametrize(("max_tokens", "reserve"), [(None, 64), (10, 10), (128, 128), (129, 64), (4000, 64)])
+def test_the_reserve_is_what_was_asked_for_when_that_is_reasonable(max_tokens: int | None, reserve: int) -> None:
+    assert reserve_for_answer(SIZE, max_tokens) == reserve
+    result = fitted(chat(20), max_tokens)
+    assert len(result.prompt.ids) <= SIZE - reserve
+
+
+def test_the_system_prompt_always_stays() -> None:
+    messages = chat(16, system="Be kind. " * 5)
+    result = fitted(messages)
+    assert text(result).startswith("|Be kind.")
+    assert text(result).endswith(messages[-1].content)
+    assert text(result)[46:].startswith(f"|{messages[1 + result.dropped].content}"), "counted without system messages"
+
+
+def test_the_beginning_moves_in_steps_as_the_chat_grows() -> None:
+    """The prefix that the cache holds stays useful for several messages in a row."""
+    dropped = [fitted(chat(turns)).dropped for turns in range(1, 60)]
+    assert dropped == sorted(dropped)
+    moves = sum(a != b for a, b in itertools.pairwise(dropped))
+    assert moves <= len(dropped) * 40 / 48 + 1, "48 tokens, a quarter of the room, are more than one turn of 40"
+    short = [fitted(chat(turns, length=7)).dropped for turns in range(1, 120)]
+    moves = sum(a != b for a, b in itertools.pairwise(short))
+    assert moves <= 120 * 16 / 48 + 1, "with short turns only every third message moves it"
+    kept = [len(fitted(chat(turns, length=7)).prompt.ids) for turns in range(20, 120)]
+    assert min(kept) >= 192 - 48 - 16, "never much less than is necessary"
+
+
+def test_the_cut_depends_on_the_messages_alone() -> None:
+    longest = chat(30)
+    results = [fitted(longest[:count]) for count in (31, 41, 51, 41, 31)]
+    assert results[0].prompt.ids == results[4].prompt.ids
+    assert results[1].prompt.ids == results[3].prompt.ids
+
+
+def test_few_renderings_are_needed_for_a_long_chat() -> None:
+    calls = 0
+
+    def counted(messages: Sequence[Message]) -> Prompt:
+        nonlocal calls
+        calls += 1
+        return render(messages)
+
+    drop_oldest(chat(400), counted, size=SIZE, max_tokens=None)
+    assert calls <= 12
+
+
+def test_a_single_message_too_long_is_refused_with_its_own_size() -> None:
+    messages = [*chat(3)[:-1], said("user", "x" * 300)]
+    with pytest.raises(TooLarge) as refused:
+        fitted(messages)
+    assert refused.value.tokens == 301
+    assert refused.value.sentence(SIZE).startswith("The last message is 301 tokens long and the context holds 256.")
+    with pytest.raises(TooLarge) as refused:
+        fitted([said("system", "s" * 9), *messages])
+    assert refused.value.sentence(SIZE).startswith("The last message with the system prompt is 311 tokens long")
+    with pytest.raises(TooLarge, match="256"):
+        fitted([said("user", "x" * 255)])
+
+
+def test_a_last_message_that_fits_only_without_the_reserve_is_sent() -> None:
+    messages = [*chat(3)[:-1], said("user", "x" * 240)]
+    result = fitted(messages)
+    assert (result.dropped, len(result.prompt.ids)) == (4, 241)
+
+
+def test_a_question_without_an_answer_is_a_turn_of_its_own() -> None:
+    messages = [said("user", "a" * 99), said("user", "b" * 99), said("user", "c" * 99)]
+    result = fitted(messages)
+    assert result.dropped == 2
+    assert text(result) == "|" + "c" * 99
+    one = fitted([said("user", "a" * 30), said("user", "b" * 99), said("user", "c" * 70)])
+    assert one.dropped in (1, 2)
+
+
+def test_an_answer_begun_behind_the_last_question_stays() -> None:
+    messages = [*chat(10), said("assistant", "It began")]
+    assert text(fitted(messages)).endswith("??|It began")
+
+
+def test_the_policy_is_the_callers() -> None:
+    messages = tuple(chat(16))
+    with pytest.raises(TooLarge) as refused:
+        fit(GenerateSettings(messages=messages), render, SIZE)
+    assert refused.value.sentence(SIZE).startswith("The conversation is 620 tokens long and the context holds 256.")
+    assert fit(GenerateSettings(messages=messages, overflow="drop-oldest"), render, SIZE).dropped > 0
