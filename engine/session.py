@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Callable
 
 from engine.answer import Answer
+from engine.choice import BadSettings, ChoiceRule
 from engine.drafters.base import Drafter, NoDrafter
 from engine.drafters.cascade import Cascade
 from engine.llama.backend import AbortFlag, versions
@@ -28,7 +29,7 @@ from engine.protocol import (
     Prefilling,
     Receipt,
 )
-from engine.sampling import Chooser, random_seed
+from engine.sampling import random_seed
 from engine.speculate import speculate
 from engine.stats import Counter
 from engine.text.sandbox import RenderInterrupted
@@ -109,6 +110,8 @@ class Session:
             return
         try:
             _Generation(pair, request, prompt, counter, self.abort, emit).run()
+        except BadSettings as error:
+            emit(Failed(id=request.id, code=ErrorCode.BAD_SETTINGS, message=str(error)))
         except ContextError as error:
             emit(Failed(id=request.id, code=ErrorCode.INTERNAL, message=str(error), detail=error.detail))
 
@@ -125,7 +128,9 @@ class _Generation:
         self._notes = [*prompt.template.notes]
         self._seed = random_seed() if settings.seed is None else settings.seed
         vocabulary = pair.target.model.vocabulary
-        self._chooser = Chooser(vocabulary.size, settings.sampling, self._seed, vocabulary.suppressed)
+        self._choice = ChoiceRule(settings.sampling, self._seed, vocabulary, prompt.ids)
+        self._notes += self._choice.notes
+        self._chooser = self._choice.chooser()
         self._drafter = self._choose_drafter(settings)
         self._draft_max = self._choose_draft_max(settings)
         self._answer = Answer(
@@ -208,7 +213,7 @@ class _Generation:
             elif mode == "draft":
                 self._notes.append("no draft model was chosen; lookup is used")
             return pair.lookup
-        pair.drafter.use(Chooser(pair.draft.model.vocabulary.size, settings.sampling, self._seed))
+        pair.drafter.use(self._choice.chooser(pair.draft.model.vocabulary.size))
         return pair.drafter if mode == "draft" else Cascade(pair.lookup, pair.drafter)
 
     def _choose_draft_max(self, settings: GenerateSettings) -> int:
@@ -224,6 +229,8 @@ class _Generation:
         answer, counter = self._answer, self._counter
         text = answer.finish()
         counter.ended = counter.clock()
+        if self._chooser.note:
+            self._notes.append(self._chooser.note)
         drafter = self._pair.drafter
         if drafter is not None and drafter.note and not isinstance(self._drafter, NoDrafter):
             self._notes.append(drafter.note)

@@ -55,15 +55,17 @@ class ModelDrafter:
         prefill_seconds = self._catch_up(history)
         behind = history[len(self._held) :]
         tokens: list[int] = []
-        while True:
-            logits = self._read(behind, rows=1)
-            token = self._chooser.choose(logits[0], len(history) + len(tokens))
-            if token >= self._shared:
-                break
-            tokens.append(token)
-            if len(tokens) == limit or self._is_end(token):
-                break
-            behind = [token]
+        with self._chooser.proposing(history):
+            while True:
+                logits = self._read(behind, rows=1)
+                token = self._chooser.choose(logits[0], len(history) + len(tokens))
+                if token >= self._shared:
+                    break
+                tokens.append(token)
+                if len(tokens) == limit or self._is_end(token):
+                    break
+                self._chooser.accept(token)
+                behind = [token]
         return Draft(tokens, self.name, prefill_seconds)
 
     def _catch_up(self, history: Sequence[int]) -> float:
