@@ -62,7 +62,12 @@ class ChoiceRule:
             return None
         if not self._target.ends:
             raise BadSettings("This model has no end token, so an answer could not end where the grammar does.")
-        grammar = parse_gbnf(text, self._token_id)
+        try:
+            grammar = parse_gbnf(text, self._token_id)
+        except GrammarError as error:
+            if self._sampling.json_schema is None:
+                raise
+            raise BadSettings(f"The JSON schema cannot be turned into a grammar. {error}") from error
         if Constraint(grammar, self._target.texts).place is None:
             raise BadSettings("The grammar allows no text at all, or can be read in too many ways.")
         return grammar

@@ -48,9 +48,10 @@ class State:
             found = self.steps[character] = self._automaton.step(self, ord(character))
             return found
 
-    def after_token(self, token: int) -> State | None:
-        """The same for a token that the grammar names as such."""
-        return self._automaton.step_token(self, token)
+    def after_token(self, token: int, *, text: bool) -> State | None:
+        """The same for a token that the grammar names as such. ``text``: it shows whole characters; only such a one
+        is "any token but <...>"."""
+        return self._automaton.step_token(self, token, text)
 
     def joined(self, other: State | None) -> State:
         """Both readings at once."""
@@ -95,13 +96,14 @@ class Automaton:
             and any(first <= code <= last for first, last in element.ranges)
         )
 
-    def step_token(self, state: State, token: int) -> State | None:
+    def step_token(self, state: State, token: int, text: bool) -> State | None:
         """The state behind a token that is named."""
         elements = self.elements
         return self._close(
             (place + 1, rest)
             for place, rest in state.heads
-            if isinstance(element := elements[place], Token) and (element.id == token) != element.negated
+            if isinstance(element := elements[place], Token)
+            and (text and element.id != token if element.negated else element.id == token)
         )
 
     def join(self, one: State, other: State) -> State:

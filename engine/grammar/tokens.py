@@ -51,6 +51,7 @@ class TokenTexts:
         whole.sort()
         self.texts = [text for text, _ in whole]
         self.ids = [token for _, token in whole]
+        self.whole = frozenset(self.ids)
         self.shared = [0] * len(whole)
         """Characters that a text shares with the one before it."""
         self.first: list[tuple[str, int, int]] = []
@@ -124,7 +125,9 @@ class Constraint:
     def _after(self, place: Place, token: int) -> Place | None:
         state, pending = place
         by_text = self._after_text(place, self._texts.piece(token)) if 0 <= token < self._texts.size else None
-        by_name = state.after_token(token) if self._names_tokens and not pending else None
+        by_name = None
+        if self._names_tokens and not pending:
+            by_name = state.after_token(token, text=token in self._texts.whole)
         if by_name is None:
             return by_text
         return (by_name, b"") if by_text is None or by_text[1] else (by_name.joined(by_text[0]), b"")
@@ -154,7 +157,9 @@ class Constraint:
         found: list[int] = [] if pending else self._sweep_whole(state)
         found += [token for token in self._texts.broken if self._after_text(place, self._texts.piece(token))]
         if self._names_tokens and not pending:
-            found += [t for t in range(self._texts.size) if t not in self._ends and state.after_token(t)]
+            texts = self._texts
+            named = (t for t in range(texts.size) if state.after_token(t, text=t in texts.whole))
+            found += [t for t in named if t not in self._ends]
         if state.complete and not pending:
             found += self._ends
         return np.unique(np.array(found, np.int32))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from llama_cpp.llama_grammar import SchemaConverter
+from llama_cpp.llama_grammar import DOT, PRIMITIVE_RULES, SchemaConverter
 
 from engine.grammar.rules import GrammarError
 
@@ -40,7 +40,8 @@ def schema_to_gbnf(text: str) -> tuple[str, tuple[str, ...]]:
         for part in parts:
             _check(part)
         converter = _Converter(prop_order={}, allow_fetch=False, dotall=False, raw_pattern=False)
-        converter.visit(converter.resolve_refs(schema, "schema"), "")
+        converter.resolve(schema, parts)
+        converter.visit(schema, "")
         return converter.format_grammar(), tuple(sorted({key for part in parts for key in part if key in _IGNORED}))
     except GrammarError:
         raise
@@ -116,8 +117,81 @@ def _end_of(pattern: str, start: int, closing: str) -> int:
     return i
 
 
+def _pointed_at(schema: Any, ref: str) -> Any:
+    """What a JSON pointer into the schema leads to."""
+    if not ref.startswith("#"):
+        raise GrammarError(f"The JSON schema refers to {ref[:80]}, which is outside of it; put it under $defs.")
+    for step in ref.split("/")[1:]:
+        step = step.replace("~1", "/").replace("~0", "~")
+        if isinstance(schema, list) and step.isdecimal() and int(step) < len(schema):
+            schema = schema[int(step)]
+        elif isinstance(schema, dict) and step in schema:
+            schema = schema[step]
+        else:
+            raise GrammarError(f"The JSON schema refers to {ref[:80]}, which is not in it.")
+    return schema
+
+
+_ESCAPED_IN_JSON = r'"\\\x00-\x1F'
+"""What a JSON string holds only escaped, as the inside of a GBNF class."""
+
+_CLASSES = {"d": "0-9", "w": "a-zA-Z0-9_", "s": " "}
+"""A JSON string holds no white space but spaces without an escape."""
+
+
+def _plain(pattern: str) -> str:
+    """The pattern without the escapes that the converter hands on and GBNF does not know (\\d \\w \\s \\. and others),
+    its negated classes narrowed to what a JSON string may hold unescaped."""
+    out, i, in_class = "", 0, False
+    while i < len(pattern):
+        mark, following = pattern[i], pattern[i + 1 : i + 2]
+        if mark == "\\" and following:
+            i += 1
+            known = _CLASSES.get(following)
+            if known is None and not following.isalnum() and following not in '\\"[](){}|*+?-':
+                known = f"\\x{ord(following):02X}" if ord(following) < 256 else following
+            escape = mark + following
+            out += escape if known is None else known if in_class else f"[{known}]"
+        else:
+            if mark == "[" and following == "^" and not in_class:
+                mark, i = f"[^{_ESCAPED_IN_JSON}", i + 1
+            in_class = mark.startswith("[") or (in_class and mark != "]")
+            out += mark
+        i += 1
+    return out
+
+
 class _Converter(SchemaConverter):  # type: ignore[misc]  # llama_cpp has no types
-    """The package's converter, with its literals escaped: a constant's backslashes would be read as GBNF escapes."""
+    """The package's converter, made to write JSON only: its strings could hold line breaks and, in patterns, quotes,
+    and the backslashes of its constants would be read as GBNF's. References are ours: it misses some and names two
+    definitions alike."""
+
+    def resolve(self, schema: dict[str, Any], parts: list[dict[str, Any]]) -> None:
+        """Find what every ``$ref`` in the schema's ``parts`` stands for."""
+        self._names: dict[str, str] = {}
+        for part in parts:
+            ref = part.get("$ref")
+            if ref is not None:
+                self._refs[ref] = _pointed_at(schema, ref)
+
+    def _resolve_ref(self, ref: str) -> str:
+        name = self._names.get(ref)
+        if name is None:
+            name = self._names[ref] = f"ref--{len(self._names)}"
+            rule = self.visit(self._refs[ref], name)
+            if rule != name:
+                self._rules[name] = rule
+        return name
+
+    def _add_rule(self, name: str, rule: str) -> str:
+        if rule == PRIMITIVE_RULES["char"].content:
+            rule = rule.replace(r'[^"\\]', f"[^{_ESCAPED_IN_JSON}]", 1)
+        elif rule == DOT:
+            rule = f"[^{_ESCAPED_IN_JSON}]"
+        return str(super()._add_rule(name, rule))
+
+    def _visit_pattern(self, pattern: str, name: str) -> Any:
+        return super()._visit_pattern(_plain(pattern), name)
 
     def _format_literal(self, literal: str) -> str:
         """``literal``: a constant or a property's name as JSON text."""
