@@ -45,13 +45,36 @@ class Message(_Record):
 
 
 class Sampling(_Record):
-    """How the target's distribution is filtered. Temperature 0 is arg max; top_k 0, top_p 1, min_p 0 switch a
-    filter off. Filters run in llama.cpp's order: top_k, top_p, min_p, temperature."""
+    """How the target's distribution becomes one choice: llama.cpp's names, values and order of links.
+
+    logit bias, penalties, DRY, top_n_sigma, top_k, typical_p, top_p, min_p, XTC, temperature; a grammar stands above
+    them all. The defaults from ``typical_p`` on change nothing. Temperature 0 takes the largest logit behind all
+    links. Penalties and DRY see the prompt and every emitted token; a grammar sees the answer only. ``typical_p`` and
+    ``top_n_sigma`` need the whole distribution at every token and are slower than the rest.
+    """
 
     temperature: float = Field(0.7, ge=0, le=10)
-    top_k: int = Field(40, ge=0)
-    top_p: float = Field(0.95, gt=0, le=1)
-    min_p: float = Field(0.05, ge=0, le=1)
+    top_k: int = Field(40, ge=0, description="0: off")
+    top_p: float = Field(0.95, gt=0, le=1, description="1: off")
+    min_p: float = Field(0.05, ge=0, le=1, description="0: off")
+    typical_p: float = Field(1, gt=0, le=1, description="1: off")
+    top_n_sigma: float = Field(0, ge=0, le=1000, description="0: off")
+    repeat_penalty: float = Field(1, ge=0.01, le=100, description="1: off")
+    repeat_last_n: int = Field(64, ge=-1, description="tokens that penalties look back; 0: off, -1: the whole text")
+    frequency_penalty: float = Field(0, ge=-100, le=100)
+    presence_penalty: float = Field(0, ge=-100, le=100)
+    dry_multiplier: float = Field(0, ge=0, le=1000, description="0: DRY is off")
+    dry_base: float = Field(1.75, ge=1, le=100)
+    dry_allowed_length: int = Field(2, ge=1, description="repeats of this many tokens and more are penalised")
+    dry_penalty_last_n: int = Field(-1, ge=-1, description="tokens that DRY looks back; 0: off, -1: the whole text")
+    dry_sequence_breakers: tuple[str, ...] = ("\n", ":", '"', "*")
+    xtc_probability: float = Field(0, ge=0, le=1, description="0: XTC is off")
+    xtc_threshold: float = Field(0.1, ge=0, le=1, description="above 0.5 XTC is off")
+    logit_bias: dict[int, Annotated[float, Field(ge=-1000, le=1000)]] = Field(
+        {}, description="token id -> what is added to its logit; -1000 bans it in practice"
+    )
+    grammar: str | None = Field(None, description="GBNF with a rule named root; the answer's text follows it")
+    json_schema: str | None = Field(None, description="a JSON schema as JSON text; the answer is JSON that fits it")
 
 
 class ModelFile(_Record):
@@ -244,6 +267,7 @@ class ErrorCode(StrEnum):
     TEMPLATE_FAILED = "template_failed"
     CANCELLED = "cancelled"
     BAD_REQUEST = "bad_request"
+    BAD_SETTINGS = "bad_settings"
     ENGINE_STOPPED = "engine_stopped"
     INTERNAL = "internal"
 

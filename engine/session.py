@@ -6,6 +6,7 @@ import datetime
 from collections.abc import Callable, Generator
 
 from engine.answer import Answer
+from engine.choice import BadSettings, ChoiceRule
 from engine.drafters.base import Drafter, NoDrafter, Outcome
 from engine.drafters.paced import PacedDrafter
 from engine.llama.backend import AbortFlag, versions
@@ -34,7 +35,7 @@ from engine.protocol import (
     SelfTest,
     SelfTested,
 )
-from engine.sampling import Chooser, random_seed
+from engine.sampling import random_seed
 from engine.speculate import speculate
 from engine.stats import Counter
 from engine.text.sandbox import RenderInterrupted
@@ -156,6 +157,8 @@ class Session:
             _Generation(pair, request, fitted, counter, self.abort, emit).run()
             self._answers += 1
             pair.keep_profile()
+        except BadSettings as error:
+            emit(Failed(id=request.id, code=ErrorCode.BAD_SETTINGS, message=str(error)))
         except ContextError as error:
             emit(Failed(id=request.id, code=ErrorCode.INTERNAL, message=str(error), detail=error.detail))
 
@@ -172,7 +175,9 @@ class _Generation:
         self._notes = [*prompt.template.notes, *([fitted.note] if fitted.note else [])]
         self._seed = random_seed() if settings.seed is None else settings.seed
         vocabulary = pair.target.model.vocabulary
-        self._chooser = Chooser(vocabulary.size, settings.sampling, self._seed, vocabulary.suppressed)
+        self._choice = ChoiceRule(settings.sampling, self._seed, vocabulary, prompt.ids)
+        self._notes += self._choice.notes
+        self._chooser = self._choice.chooser()
         self._drafter = self._choose_drafter(settings)
         self._draft_max = self._choose_draft_max(settings)
         self._answer = Answer(
@@ -259,7 +264,7 @@ class _Generation:
             return pair.lookup
         model = None
         if pair.drafter is not None and pair.draft is not None:
-            pair.drafter.use(Chooser(pair.draft.model.vocabulary.size, settings.sampling, self._seed))
+            pair.drafter.use(self._choice.chooser(pair.draft.model.vocabulary.size))
             model = pair.drafter
         elif pair.draft_refused:
             self._notes.append(f"draft refused: {pair.draft_refused}; lookup is used")
@@ -296,6 +301,8 @@ class _Generation:
         answer, counter = self._answer, self._counter
         text = answer.finish()
         counter.ended = counter.clock()
+        if self._chooser.note:
+            self._notes.append(self._chooser.note)
         drafter = self._pair.drafter
         if drafter is not None and drafter.note and not isinstance(self._drafter, NoDrafter):
             self._notes.append(drafter.note)

@@ -104,6 +104,7 @@ def _accept(
     for i in range(len(tokens) + 1):
         before = clock()
         token = chooser.choose(logits[i], len(history))
+        chooser.accept(token)
         counter.choose += clock() - before
         agrees = i < len(tokens) and token == tokens[i]
         if not tokens:

@@ -68,18 +68,20 @@ class ModelDrafter:
         behind = history[len(self._held) :]
         tokens: list[int] = []
         margins: list[float] = []
-        while True:
-            logits = self._read(behind, rows=1)
-            if not tokens:
-                self._context.mark(passing=True)  # a running state comes back to here when proposals are rejected
-            token, margin = self._chooser.propose(logits[0], len(history) + len(tokens))
-            if token >= self._shared:
-                break
-            tokens.append(token)
-            margins.append(margin)
-            if len(tokens) == limit or self._is_end(token) or not go_on(margins):
-                break
-            behind = [token]
+        with self._chooser.proposing(history):
+            while True:
+                logits = self._read(behind, rows=1)
+                if not tokens:
+                    self._context.mark(passing=True)  # a running state comes back to here when proposals are rejected
+                token, margin = self._chooser.propose(logits[0], len(history) + len(tokens))
+                if token >= self._shared:
+                    break
+                tokens.append(token)
+                margins.append(margin)
+                if len(tokens) == limit or self._is_end(token) or not go_on(margins):
+                    break
+                self._chooser.accept(token)
+                behind = [token]
         return Draft(tokens, self.name, margins, prefill_seconds, prefill_tokens)
 
     def _catch_up(self, history: Sequence[int]) -> tuple[float, int]:

@@ -7,6 +7,7 @@ import functools
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from engine.grammar.tokens import TokenTexts
 from engine.llama.backend import library
 
 _ATTR_UNKNOWN = 1 << 0
@@ -59,6 +60,24 @@ class Vocabulary:
         if length < 0:
             self._buffer = ctypes.create_string_buffer(-length)
             length = self._L.llama_token_to_piece(self.handle, token, self._buffer, len(self._buffer), 0, special)
+        return self._buffer.raw[:length]
+
+    @functools.cached_property
+    def texts(self) -> TokenTexts:
+        """What all tokens show, for grammars. Takes a tenth of a second or so, once."""
+        return TokenTexts(self.size, self.piece, self.ends)
+
+    @functools.cached_property
+    def words(self) -> list[bytes]:
+        """Every token as llama_detokenize writes it when it stands alone, control tokens included."""
+        return [self._word(token) for token in range(self.size)]
+
+    def _word(self, token: int) -> bytes:
+        one = (self._L.llama_token * 1)(token)
+        length = self._L.llama_detokenize(self.handle, one, 1, self._buffer, len(self._buffer), False, True)
+        if length < 0:
+            self._buffer = ctypes.create_string_buffer(-length)
+            length = self._L.llama_detokenize(self.handle, one, 1, self._buffer, len(self._buffer), False, True)
         return self._buffer.raw[:length]
 
     def is_end(self, token: int) -> bool:

@@ -51,6 +51,9 @@ class Machine:
     def choose(self, logits: Any, position: int) -> int:
         return self.truth[position]
 
+    def accept(self, token: int) -> None:
+        pass
+
 
 class SimulatedModel:
     """A draft model that is right with a given probability, and knows roughly when it is."""

@@ -1,0 +1,191 @@
+"""What keeps a text from repeating itself: repeat, frequency and presence penalties, and DRY.
+
+llama.cpp's links of the same names (llama-sampler.cpp) in a form that costs a step per token whatever the text's
+length, changes only the few logits that are penalised, and can take tokens back after a round of proposals. Both see
+the prompt and every token of the answer, in order, and nothing else.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from engine.protocol import Sampling
+
+MAX_TAIL = 20
+"""Longest tail of a sequence breaker, in tokens."""
+
+_FLOAT_MAX = 3.4e38
+_FLOAT_MAX_LOG = 88.7228391
+
+
+class Penalties:
+    """Repeat, frequency and presence penalties over the last ``repeat_last_n`` tokens."""
+
+    def __init__(self, sampling: Sampling, prompt: Sequence[int]) -> None:
+        self._repeat = np.float32(sampling.repeat_penalty)
+        self._frequency = np.float32(sampling.frequency_penalty)
+        self._presence = np.float32(sampling.presence_penalty)
+        self._window = sampling.repeat_last_n
+        self._tokens: list[int] = []
+        self._counts: dict[int, int] = {}
+        for token in prompt if self._window < 0 else prompt[-self._window :]:
+            self.accept(token)
+
+    @staticmethod
+    def wanted(sampling: Sampling) -> bool:
+        """Whether these settings penalise anything."""
+        changes = sampling.repeat_penalty != 1 or sampling.frequency_penalty or sampling.presence_penalty
+        return bool(changes and sampling.repeat_last_n)
+
+    def accept(self, token: int) -> None:
+        """One more token of the text; the oldest one leaves the window."""
+        self._tokens.append(token)
+        self._add(token, 1)
+        if 0 <= self._window < len(self._tokens):
+            self._add(self._tokens[-1 - self._window], -1)
+
+    def _add(self, token: int, more: int) -> None:
+        count = self._counts.get(token, 0) + more
+        if count:
+            self._counts[token] = count
+        else:
+            del self._counts[token]
+
+    def mark(self) -> int:
+        """Where the text ends now, for :meth:`take_back`."""
+        return len(self._tokens)
+
+    def take_back(self, mark: int) -> None:
+        """Forget the tokens accepted since ``mark``."""
+        while len(self._tokens) > mark:
+            if 0 <= self._window < len(self._tokens):
+                self._add(self._tokens[-1 - self._window], 1)
+            self._add(self._tokens.pop(), -1)
+
+    def apply(self, row: NDArray[np.float32]) -> None:
+        """Change the logits of the tokens in the window."""
+        ids = np.fromiter(self._counts.keys(), np.intp, len(self._counts))
+        counts = np.fromiter(self._counts.values(), np.float32, len(self._counts))
+        if len(ids) and ids.max() >= len(row):  # a draft's vocabulary may end before the target's
+            counts = counts[ids < len(row)]
+            ids = ids[ids < len(row)]
+        values = row[ids]
+        # The paper only divides, which would make tokens with negative logits more likely (llama.cpp's remark).
+        values = np.where(values <= 0, values * self._repeat, values / self._repeat)
+        row[ids] = values - (counts * self._frequency + self._presence)
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """DRY's view of the text at one moment. ``matches``: place -> how many tokens up to and with it equal the end of
+    the text. ``head``, ``start``: where the last breaker begins, and where the text behind it does (-1, 0: none)."""
+
+    matches: Mapping[int, int]
+    head: int
+    start: int
+
+
+class Dry:
+    """Don't Repeat Yourself (p-e-w, text-generation-webui pull 5677): what would continue a repetition is penalised
+    the more, the longer the repetition is already.
+
+    ``breakers``: head token -> tails; a repetition is not followed beyond a breaker.
+    """
+
+    def __init__(self, sampling: Sampling, prompt: Sequence[int], breakers: Mapping[int, Sequence[tuple[int, ...]]]):
+        self._multiplier = float(np.float32(sampling.dry_multiplier))
+        self._base = float(np.float32(sampling.dry_base))
+        self._allowed = sampling.dry_allowed_length
+        self._window = sampling.dry_penalty_last_n
+        self._breakers = breakers
+        self._single = {head for head, tails in breakers.items() if () in tails}
+        self._max_exponent = int(_FLOAT_MAX_LOG / math.log(self._base)) if self._base > 1.000001 else 0
+        self._tokens = list(prompt if self._window < 0 else prompt[-self._window :])
+        self._places: dict[int, list[int]] = {}
+        for place, token in enumerate(self._tokens):
+            self._places.setdefault(token, []).append(place)
+        self._seen = _Seen(_suffix_matches(np.array(self._tokens, np.int64)), *self._last_breaker(len(self._tokens)))
+
+    @staticmethod
+    def wanted(sampling: Sampling) -> bool:
+        """Whether these settings penalise anything."""
+        return bool(sampling.dry_multiplier and sampling.dry_penalty_last_n)
+
+    def accept(self, token: int) -> None:
+        """One more token of the text: every match that it continues grows by one."""
+        before = self._seen.matches
+        places = self._places.setdefault(token, [])
+        matches = {place: before.get(place - 1, 0) + 1 for place in places}
+        places.append(len(self._tokens))
+        self._tokens.append(token)
+        head, start = self._last_breaker(MAX_TAIL + 1)
+        if head < 0:
+            head, start = self._seen.head, self._seen.start
+        self._seen = _Seen(matches, head, start)
+
+    def mark(self) -> tuple[int, _Seen]:
+        """What the text is now, for :meth:`take_back`."""
+        return len(self._tokens), self._seen
+
+    def take_back(self, mark: tuple[int, _Seen]) -> None:
+        """Forget the tokens accepted since ``mark``."""
+        length, self._seen = mark
+        while len(self._tokens) > length:
+            self._places[self._tokens.pop()].pop()
+
+    def _last_breaker(self, reach: int) -> tuple[int, int]:
+        """The last breaker that begins within ``reach`` tokens of the end: where it begins and where it ends."""
+        tokens = self._tokens
+        for head in range(len(tokens) - 1, max(-1, len(tokens) - 1 - reach), -1):
+            tails = [
+                len(tail)
+                for tail in self._breakers.get(tokens[head], ())
+                if tuple(tokens[head + 1 : head + 1 + len(tail)]) == tail
+            ]
+            if tails:
+                return head, head + 1 + max(tails)
+        return -1, 0
+
+    def apply(self, row: NDArray[np.float32]) -> None:
+        """Lower the logits of the tokens that would continue a repetition."""
+        for token, length in self._repeats().items():
+            if token < len(row):
+                exponent = length - self._allowed
+                if self._max_exponent:
+                    exponent = min(exponent, self._max_exponent)
+                row[token] -= np.float32(min(self._multiplier * self._base**exponent, _FLOAT_MAX))
+
+    def _repeats(self) -> dict[int, int]:
+        """Token -> length of the longest repetition that it would continue."""
+        length, seen = len(self._tokens), self._seen
+        first = max(0, length - self._window) if self._window >= 0 else 0
+        limit = length - seen.start if seen.head >= first else length - first
+        found: dict[int, int] = {}
+        if length - first <= self._allowed or limit < self._allowed:
+            return found
+        for place, match in seen.matches.items():
+            repeat = min(match, limit, place + 1 - first)
+            token = self._tokens[place + 1] if repeat >= self._allowed else -1
+            if token >= 0 and token not in self._single and repeat > found.get(token, 0):
+                found[token] = repeat
+        return found
+
+
+def _suffix_matches(tokens: NDArray[np.int64]) -> dict[int, int]:
+    """Place -> how many tokens up to and with it equal the end of the text, for every place but the last with any."""
+    end = len(tokens) - 1
+    places = np.flatnonzero(tokens[:-1] == tokens[-1]) if end > 0 else np.empty(0, np.int64)
+    found: dict[int, int] = {}
+    length = 1
+    while len(places):
+        going_on = places - length >= 0
+        going_on[going_on] = tokens[places[going_on] - length] == tokens[end - length]
+        found.update(dict.fromkeys(places[~going_on].tolist(), length))
+        places = places[going_on]
+        length += 1
+    return found
