@@ -49,8 +49,8 @@ class Sampling(_Record):
 
     logit bias, penalties, DRY, top_n_sigma, top_k, typical_p, top_p, min_p, XTC, temperature; a grammar stands above
     them all. The defaults from ``typical_p`` on change nothing. Temperature 0 takes the largest logit behind all
-    links. Penalties and DRY see the prompt and every emitted token; a grammar sees the answer only. ``typical_p`` and
-    ``top_n_sigma`` need the whole distribution at every token and are slower than the rest.
+    links. Penalties and DRY see the prompt and every emitted token; a grammar sees the answer only. Without ``top_k``
+    and ``top_n_sigma`` the filters work on the whole vocabulary, which costs milliseconds a token.
     """
 
     temperature: float = Field(0.7, ge=0, le=10)

@@ -186,6 +186,8 @@ class Chooser:
     def _give_up(self, row: Row, why: str) -> int:
         """End the answer: the likeliest end token."""
         self.note = f"{why}; the answer ends there"
+        if not len(self._ends):  # a draft whose vocabulary lacks them: a proposal is all it makes
+            return int(row.argmax())
         return int(self._ends[row[self._ends].argmax()])
 
     def propose(self, logits: Row, position: int) -> tuple[int, float]:

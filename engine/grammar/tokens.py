@@ -99,9 +99,12 @@ class Constraint:
         self.place = mark
 
     def first_allowed(self, tokens: Sequence[int], count: int) -> list[int]:
-        """The first ``count`` of ``tokens`` that may come next; fewer when there are fewer."""
+        """The first ``count`` of ``tokens`` that may come next; fewer when there are fewer. Raises TooAmbiguous."""
+        limit = self._automaton.work + MAX_WORK
         found: list[int] = []
         for token in tokens:
+            if self._automaton.work > limit:
+                raise TooAmbiguous
             if self.allows(token):
                 found.append(token)
                 if len(found) == count:
