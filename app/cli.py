@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 from enum import StrEnum
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 import typer
 
@@ -18,6 +19,13 @@ class Speculation(StrEnum):
     LOOKUP = "lookup"
     DRAFT = "draft"
     AUTO = "auto"
+
+
+class Overflow(StrEnum):
+    """What to do with a conversation that outgrows the context window."""
+
+    STOP = "stop"
+    DROP_OLDEST = "drop-oldest"
 
 
 class Mode(StrEnum):
@@ -60,6 +68,33 @@ Seed = Annotated[
 MaxTokens = Annotated[int | None, typer.Option(metavar="N", help="Stop after N tokens.", rich_help_panel=ANSWER)]
 Stop = Annotated[
     list[str] | None, typer.Option(metavar="TEXT", help="Stop before this text; repeatable.", rich_help_panel=ANSWER)
+]
+SAMPLER = "Samplers"
+
+
+def _number(help_text: str, metavar: str = "X") -> Any:
+    return typer.Option(metavar=metavar, help=help_text, rich_help_panel=SAMPLER)
+
+
+TypicalP = Annotated[float | None, _number("Locally typical tokens that reach P together; 1: off.", "P")]
+TopNSigma = Annotated[float | None, _number("Only those within N standard deviations of the best; 0: off.", "N")]
+RepeatPenalty = Annotated[float | None, _number("Divide the logits of tokens that were said; 1: off.")]
+RepeatLastN = Annotated[int | None, _number("How far penalties look back; -1: the whole text.", "N")]
+FrequencyPenalty = Annotated[float | None, _number("Subtract per time a token was said.")]
+PresencePenalty = Annotated[float | None, _number("Subtract once from tokens that were said.")]
+DryMultiplier = Annotated[float | None, _number("DRY: penalise what would repeat a sequence; 0: off.")]
+DryBase = Annotated[float | None, _number("DRY: growth with the length of the repeat.")]
+DryAllowedLength = Annotated[int | None, _number("DRY: repeats shorter than N are free.", "N")]
+DryPenaltyLastN = Annotated[int | None, _number("DRY: how far it looks back; -1: the whole text.", "N")]
+DryBreaker = Annotated[list[str] | None, _number("DRY: a text that no repeat reaches across; repeatable.", "TEXT")]
+XtcProbability = Annotated[float | None, _number("XTC: chance of leaving out the likeliest tokens; 0: off.", "P")]
+XtcThreshold = Annotated[float | None, _number("XTC: what counts as likely.", "P")]
+LogitBias = Annotated[list[str] | None, _number("Add BIAS to a token's logit; repeatable.", "ID=BIAS")]
+GrammarFile = Annotated[Path | None, _number("The answer follows this GBNF grammar.", "FILE")]
+JsonSchemaFile = Annotated[Path | None, _number("The answer is JSON that fits this schema.", "FILE")]
+OverflowPolicy = Annotated[
+    Overflow | None,
+    typer.Option(help="When the conversation outgrows the context window.", rich_help_panel=MACHINE),
 ]
 Context = Annotated[int | None, typer.Option(metavar="N", help="Context window in tokens.", rich_help_panel=MACHINE)]
 Threads = Annotated[int | None, typer.Option(metavar="N", help="CPU threads.", rich_help_panel=MACHINE)]
@@ -146,6 +181,23 @@ def ask(
     seed: Seed = None,
     max_tokens: MaxTokens = None,
     stop: Stop = None,
+    typical_p: TypicalP = None,
+    top_n_sigma: TopNSigma = None,
+    repeat_penalty: RepeatPenalty = None,
+    repeat_last_n: RepeatLastN = None,
+    frequency_penalty: FrequencyPenalty = None,
+    presence_penalty: PresencePenalty = None,
+    dry_multiplier: DryMultiplier = None,
+    dry_base: DryBase = None,
+    dry_allowed_length: DryAllowedLength = None,
+    dry_penalty_last_n: DryPenaltyLastN = None,
+    dry_sequence_breaker: DryBreaker = None,
+    xtc_probability: XtcProbability = None,
+    xtc_threshold: XtcThreshold = None,
+    logit_bias: LogitBias = None,
+    grammar_file: GrammarFile = None,
+    json_schema_file: JsonSchemaFile = None,
+    overflow: OverflowPolicy = None,
     context: Context = None,
     threads: Threads = None,
     mode: ExactMode = None,
@@ -161,11 +213,17 @@ def ask(
 
 
 @app.command()
-def doctor(as_json: AsJson = False) -> None:
+def doctor(
+    as_json: AsJson = False,
+    self_test: Annotated[
+        bool, typer.Option("--self-test", help="Also find out how exact the chosen model is on this machine.")
+    ] = False,
+    model: Model = None,
+) -> None:
     """Say what is here, what works, and what is wrong."""
     from app.commands.doctor import run_doctor
 
-    raise typer.Exit(run_doctor(as_json))
+    raise typer.Exit(run_doctor(as_json, self_test=self_test, model=model))
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ from app import __version__, paths
 from app.clean import clean
 from app.commands import client
 from app.commands.errors import FAILED
+from app.commands.exactness import exactness_words, examine_exactness
 from app.library.catalog import catalog
 from app.library.resolve import ModelNotFoundError, find_source, gguf_files
 from app.settings import load_settings
@@ -32,9 +33,11 @@ ENGINE_PATIENCE = 30.0
 """Seconds the engine has to describe itself."""
 
 
-def run_doctor(as_json: bool) -> int:
+def run_doctor(as_json: bool, *, self_test: bool = False, model: str | None = None) -> int:
     """Look at everything, print it, and return the exit code."""
     report = examine()
+    if self_test:
+        report["exactness"] = examine_exactness(model, report["problems"])
     text = json.dumps(report, indent=2, ensure_ascii=False) if as_json else _words(report)
     print(text.encode(sys.stdout.encoding or "utf-8", "replace").decode(sys.stdout.encoding or "utf-8"))
     return FAILED if report["problems"] else 0
@@ -177,6 +180,8 @@ def _words(report: dict[str, Any]) -> str:
     settings = report["settings"]
     lines.append(f"  {'settings':<10} {settings['path']}" + ("" if settings["exists"] else "  (none)"))
     lines += ["", "models", *(_model_words(model) for model in report["models"])]
+    if "exactness" in report:
+        lines += ["", "exactness", *exactness_words(report["exactness"])]
     terminal = report["terminal"]
     size = f"{terminal['columns']} x {terminal['rows']}" if terminal["columns"] else "output is not a terminal"
     lines += ["", f"terminal     {terminal['term']}, {size}, {terminal['encoding']}", ""]
@@ -205,10 +210,12 @@ def _engine_words(engine: dict[str, Any]) -> list[str]:
         "build": ", ".join(f"{name} {number}" for name, number in engine["versions"].items()),
         "processor": engine["system_info"].strip(),
         "devices": "; ".join(devices) or "none",
-        "offload": "to a GPU is built in" if engine["gpu_offload"] else "none: this build has no GPU backend",
+        "offload": "to a GPU is built in; auto offloads as many layers as fit"
+        if engine["gpu_offload"]
+        else "none: this build has no GPU backend",
         "threads": f"{engine['threads']} ({engine['cores']})",
         "exact": ", ".join(f"{name}={value}" for name, value in engine["exact_settings"].items()),
-        "environment": ", ".join(f"{name}={value}" for name, value in engine["environment"].items()),
+        "environment": ", ".join(f"{name}={value}" for name, value in engine["environment"].items() if value),
     }
     return _pairs(facts)
 

@@ -10,6 +10,7 @@ from pydantic import BaseModel, ValidationError
 
 from app import paths
 from app.commands.errors import CommandError
+from app.commands.sampling import sampling_values
 from app.library.catalog import catalog
 from app.library.resolve import ModelNotFoundError, find_source, resolve
 from app.settings import LoadedSettings, Settings, load_settings
@@ -56,14 +57,22 @@ def load_request(settings: Settings) -> LoadSettings:
 def answer_request(
     settings: Settings, messages: tuple[Message, ...] = (), options: Mapping[str, Any] = NOTHING
 ) -> GenerateSettings:
-    """How answers are made; ``options`` gives seed, max_tokens and stop, which the settings do not know."""
+    """How answers are made; ``options`` gives seed, limits and samplers that the settings do not know."""
     return checked(
         GenerateSettings,
         {
             "messages": messages,
-            "sampling": Sampling(
-                temperature=settings.temperature, top_k=settings.top_k, top_p=settings.top_p, min_p=settings.min_p
+            "sampling": checked(
+                Sampling,
+                {
+                    "temperature": settings.temperature,
+                    "top_k": settings.top_k,
+                    "top_p": settings.top_p,
+                    "min_p": settings.min_p,
+                    **sampling_values(options),
+                },
             ),
+            "overflow": _plain(options.get("overflow")) or "stop",
             "seed": options.get("seed"),
             "speculation": settings.speculation,
             "draft_max": settings.draft_max,

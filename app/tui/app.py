@@ -34,7 +34,11 @@ class SlipstreamApp(App[None]):
     """One chat screen over one engine and one store."""
 
     TITLE = "slipstream"
-    CSS_PATH: ClassVar[list[str]] = ["app.tcss", "screens/chat.tcss", *(f"widgets/{name}.tcss" for name in WIDGET_STYLES)]
+    CSS_PATH: ClassVar[list[str]] = [
+        "app.tcss",
+        "screens/chat.tcss",
+        *(f"widgets/{name}.tcss" for name in WIDGET_STYLES),
+    ]
     BINDINGS: ClassVar[list[BindingType]] = [*APP]
     ENABLE_COMMAND_PALETTE = True
     ALLOW_SELECT = True
@@ -107,7 +111,9 @@ class SlipstreamApp(App[None]):
         if chat is not None:
             if chat.check_action("stop", ()):
                 yield SystemCommand("Stop", "esc: stop the answer; its text stays", chat.action_stop)
-            yield SystemCommand("Speculation", "ctrl+t: who proposes tokens for the next answer", chat.action_speculation)
+            yield SystemCommand(
+                "Speculation", "ctrl+t: who proposes tokens for the next answer", chat.action_speculation
+            )
             if chat.check_action("new_chat", ()):
                 yield SystemCommand("New chat", "ctrl+n: start an empty chat", chat.action_new_chat)
             yield SystemCommand("Copy", "ctrl+c: copy what is selected", chat.action_copy)

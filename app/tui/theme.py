@@ -114,7 +114,6 @@ LIGHT: Final = _theme(
 )
 
 
-
 class CodeColours(HighlightTheme):
     """Code in the three weights of text and the accent: structure stands out, nothing shouts."""
 

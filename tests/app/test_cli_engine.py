@@ -120,3 +120,44 @@ def test_doctor(environment: dict[str, str], starter: Path, foreign: Path) -> No
     assert (done.returncode, report["problems"]) == (0, [])
     assert report["engine"]["devices"]
     assert report["models"][0]["path"] == str(starter)
+
+
+def test_doctor_tells_how_exact_the_model_is_and_remembers_it(environment: dict[str, str], starter: Path) -> None:
+    done = subprocess.run(
+        [SLIPSTREAM, "doctor", "--self-test", "--json"],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    found = json.loads(done.stdout)["exactness"]
+    assert found["widths"] >= 4, found
+    assert found["exact"] is True
+    assert found["gpu_layers"] == 0
+    assert "agree bit for bit" in found["words"]
+    answered = ask(environment, "Say hello.", "--max-tokens", "2", "--json")
+    assert json.loads(answered.stdout)["receipt"]["mode"] == "exact"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--logit-bias", "many"], "--logit-bias must be TOKEN_ID=BIAS"),
+        (["--grammar-file", "nowhere.gbnf"], "--grammar-file: nowhere.gbnf cannot be read"),
+        (["--repeat-penalty", "0"], "--repeat-penalty must be"),
+    ],
+)
+def test_sampler_options_out_of_bounds_are_named(
+    environment: dict[str, str], starter: Path, arguments: list[str], words: str
+) -> None:
+    done = ask(environment, "hi", *arguments)
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+def test_an_answer_follows_a_schema(environment: dict[str, str], starter: Path, tmp_path: Path) -> None:
+    schema = tmp_path / "schema.json"
+    schema.write_text('{"type": "object", "properties": {"n": {"type": "integer"}}, "required": ["n"]}')
+    done = ask(environment, "Give me a number.", "--json-schema-file", schema, "--temperature", "0")
+    assert isinstance(json.loads(done.stdout)["n"], int)

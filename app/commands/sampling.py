@@ -1,0 +1,57 @@
+"""The samplers beyond temperature, top-k, top-p and min-p, as options of ``ask``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from app.commands.errors import CommandError
+from app.commands.prompt import valid_text
+
+PLAIN = (
+    "typical_p",
+    "top_n_sigma",
+    "repeat_penalty",
+    "repeat_last_n",
+    "frequency_penalty",
+    "presence_penalty",
+    "dry_multiplier",
+    "dry_base",
+    "dry_allowed_length",
+    "dry_penalty_last_n",
+    "xtc_probability",
+    "xtc_threshold",
+)
+"""Options that are a number and carry the sampler's own name."""
+
+
+def sampling_values(options: Mapping[str, Any]) -> dict[str, Any]:
+    """What the options say about samplers, by the names of :class:`engine.protocol.Sampling`; left out where silent."""
+    values = {name: options[name] for name in PLAIN if options.get(name) is not None}
+    if options.get("dry_sequence_breaker"):
+        values["dry_sequence_breakers"] = tuple(valid_text(text) for text in options["dry_sequence_breaker"])
+    if options.get("logit_bias"):
+        values["logit_bias"] = dict(_bias(text) for text in options["logit_bias"])
+    for option, name in (("grammar_file", "grammar"), ("json_schema_file", "json_schema")):
+        if options.get(option) is not None:
+            values[name] = _read(option, options[option])
+    return values
+
+
+def _bias(text: str) -> tuple[int, float]:
+    token, _, bias = text.partition("=")
+    try:
+        return int(token), float(bias)
+    except ValueError:
+        raise CommandError(f"--logit-bias must be TOKEN_ID=BIAS, for example 198=-5, not {text}.") from None
+
+
+def _read(option: str, path: Path) -> str:
+    name = "--" + option.replace("_", "-")
+    try:
+        return Path(path).read_text(encoding="utf-8")
+    except OSError as error:
+        raise CommandError(f"{name}: {path} cannot be read ({error.strerror or error}).") from error
+    except UnicodeDecodeError as error:
+        raise CommandError(f"{name}: {path} is not UTF-8 text.") from error
