@@ -43,6 +43,12 @@ class ModelDrafter:
         self._prompt_unread = True
         self.note = None
 
+    def forget(self) -> None:
+        """Empty the draft's cache: the next answer pays for reading its whole prompt."""
+        self._context.clear()
+        self._held.clear()
+        self._agreed = 0
+
     def draft(self, history: Sequence[int], limit: int) -> Draft:
         """See :class:`~engine.drafters.base.Drafter`. The first draft of an answer reads the prompt."""
         assert self._chooser is not None, "use() comes first"
