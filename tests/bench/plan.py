@@ -87,7 +87,7 @@ def _plan_lookup_pair(pair: PairFiles) -> PairPlan:
         environment = tuple(sorted(ENGINE_DEFAULTS.items()))
         blocks.append(Block("peers, our environment", (plain, *fast, *_peers(environment)), share=0))
     blocks.append(Block("repeats", (plain, auto), (GREEDY, WARM), again=True))
-    return PairPlan(pair, {"a": 22.0, "b": 17.0}.get(pair.key, 16.0), tuple(blocks))
+    return PairPlan(pair, 18.0 if pair.key == "a" else 15.0, tuple(blocks))
 
 
 def _plan_draft_pair(pair: PairFiles) -> PairPlan:
@@ -100,10 +100,9 @@ def _plan_draft_pair(pair: PairFiles) -> PairPlan:
     fixed = tuple(Variant(f"fixed {length} {first}", workers[first], "draft", length) for length in FIXED)
     return PairPlan(
         pair,
-        33.0,
+        37.0,
         (
-            Block("greedy", all_of_them, must=True),
-            Block("fixed", (auto[0], *fixed), share=0),
+            Block("greedy", (*all_of_them, *fixed), must=True),
             Block("warm", all_of_them, (WARM,), share=0),
             _oracle(plain, workers[first]),
             Block("repeats", all_of_them, (GREEDY, WARM), again=True),

@@ -205,7 +205,7 @@ def _pair(results: Results, key: str) -> str:
         )
     badge = next((loaded["badge"] for loaded in about.get("loaded", {}).values()), "")
     text = _same_text_as_b(results) if key == "c" else ""
-    return f"### Pair {key}: {about['title']}\n\nMode: {about['mode']} ({badge}).{note}{text}\n\n" + "\n\n".join(tables)
+    return f"### Pair {key}: {about['title']}\n\nMode: {badge or about['mode']}.{note}{text}\n\n" + "\n\n".join(tables)
 
 
 def _pair_table(results: Results, key: str, auto: str) -> str:
@@ -258,7 +258,7 @@ def _pair_table(results: Results, key: str, auto: str) -> str:
         for temperature in sorted({run.temperature for run in results.runs if run.pair == key})
         if (made := estimate(list(ratios.by_category(key, auto, "plain", temperature=temperature).values())))
     )
-    return _table(head, rows) + counted + (f" Without them: {warm}." if warm else "")
+    return _table(head, rows) + counted + (f" By temperature: {warm}." if warm else "")
 
 
 def _in(runs: Iterable[Run], categories: Sequence[str]) -> list[Run]:

@@ -126,9 +126,13 @@ class Runner:
 
     def run(self) -> None:
         started, self._results.load_before = time.monotonic(), load_average()
+        for plan in self._plans:
+            pair = plan.pair
+            self._results.pairs[pair.key] = {"title": pair.title, "mode": pair.mode, "target": pair.target.name}
+        plans = sorted(self._plans, key=lambda plan: plan.weight)  # what the quick pairs leave, the slow one gets
         try:
-            for number, plan in enumerate(self._plans):
-                rest = sum(other.weight for other in self._plans[number:])
+            for number, plan in enumerate(plans):
+                rest = sum(other.weight for other in plans[number:])
                 allotted = (self._limits.deadline - time.monotonic()) * plan.weight / rest
                 self._run_pair(plan, time.monotonic() + allotted, allotted)
         except KeyboardInterrupt:
@@ -142,7 +146,6 @@ class Runner:
     def _run_pair(self, plan: PairPlan, end: float, allotted: float) -> None:
         pair = plan.pair
         self._broken, self._ids, self._plain = set(), {}, {}
-        self._results.pairs[pair.key] = {"title": pair.title, "mode": pair.mode, "target": pair.target.name}
         self._measure_costs(plan)
         for block in plan.blocks:
             hard_end = min(self._limits.deadline, end + allotted * OVERDRAFT) if block.must else end
