@@ -4,6 +4,8 @@
 #   make ask PROMPT="..."      the same, print one answer
 #   make test                  lint, types, every test
 #   make lint                  lint, types and import rules only
+#   make bench                 is drafting worth it? one pair, two categories, 10 minutes
+#   make bench-full            the table of README: four pairs, all categories, under 90 minutes
 #   make clean                 remove what make made (.venv and build)
 #
 # Knobs, from the command line or the environment:
@@ -28,7 +30,7 @@ export PROMPT LLAMA_CPU
 MAKEFLAGS += --no-print-directory
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: chat ask test lint clean llama
+.PHONY: chat ask test lint bench bench-full clean llama
 
 # Set-up speaks on stderr: stdout belongs to the answer.
 
@@ -47,6 +49,15 @@ lint: $(VENV)/.dev
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/mypy --no-error-summary
 	@$(BIN)/lint-imports --no-logo >/dev/null || $(BIN)/lint-imports --no-logo
+
+# The models are made on the way (2.3 GB in build/bench); every run is kept as JSON beside them. BENCH_ARGS: see --help.
+bench: $(VENV)/.dev $(VENV)/.starter
+	@mkdir -p build/bench
+	@$(BIN)/python -m tests.bench --markdown --out build/bench/short.json $(BENCH_ARGS)
+
+bench-full: $(VENV)/.dev $(VENV)/.starter
+	@mkdir -p build/bench
+	@$(BIN)/python -m tests.bench --full --markdown --out build/bench/full.json $(BENCH_ARGS)
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

@@ -102,6 +102,14 @@ class Pair:
         self.load_seconds = time.perf_counter() - started
         self._info = None
 
+    def forget(self) -> None:
+        """Empty both caches and the lookup index, as if no text had ever been read; the models stay."""
+        self.target.context.clear()
+        self.cached = []
+        self.lookup.forget()
+        if self.drafter is not None:
+            self.drafter.forget()
+
     def _set_draft(self, file: ModelFile | None, report: Report) -> None:
         self.draft_refused = None
         if file is None:

@@ -131,6 +131,12 @@ class Session:
             self.pair.close()
             self.pair = None
 
+    def forget(self) -> None:
+        """Keep the pair and drop every text it has read, so that the next answer starts from an empty history. What
+        was learned about costs stays: it belongs to the pair and the machine, not to a text."""
+        if self.pair is not None:
+            self.pair.forget()
+
     # ------------------------------------------------------------------------------------------------- generating
 
     def generate(self, request: Generate, emit: Emit, *, arrived: float | None = None) -> None:

@@ -30,16 +30,17 @@ class LookupDrafter:
         self._lengths = range(longest, shortest - 1, -1)
         self._indexed: list[int] = []
         self._tables: dict[int, dict[tuple[int, ...], int]] = {}
-        self._forget()
+        self.forget()
 
-    def _forget(self) -> None:
+    def forget(self) -> None:
+        """Drop the index: the next answer is looked up in its own branch only."""
         self._indexed = []
         self._tables = {length: {} for length in self._lengths}
 
     def begin(self, prompt: Sequence[int]) -> None:
         """See :class:`~engine.drafters.base.Drafter`."""
         if self._indexed != list(prompt[: len(self._indexed)]):
-            self._forget()
+            self.forget()
         self._index(prompt)
 
     def _index(self, history: Sequence[int]) -> None:

@@ -44,6 +44,12 @@ class ModelDrafter:
         self._prompt_unread = True
         self.note = None
 
+    def forget(self) -> None:
+        """Empty the draft's cache: the next answer pays for reading its whole prompt."""
+        self._context.clear()
+        self._held.clear()
+        self._agreed = 0
+
     def unread(self, history: Sequence[int]) -> int:
         """How many tokens of ``history`` must be read before the first proposal."""
         self._reconcile(history)

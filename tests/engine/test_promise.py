@@ -170,3 +170,14 @@ def test_the_receipt_holds_what_is_needed_to_make_the_answer_again(smol: Driver,
     assert receipt.mode == "exact settings, untested"
     assert receipt.versions["llama-cpp-python"] == "0.3.36"
     assert (receipt.context, receipt.prefill_chunk) == (1024, 512)
+
+
+def test_after_forget_an_answer_starts_from_an_empty_history(smol: Driver) -> None:
+    """For benchmarks: prefill is charged in full again, on the target and on the draft, and the answer is the same."""
+    first = smol.ask(PROMPTS[1], speculation="draft", max_tokens=TOKENS)
+    smol.session.forget()
+    again = smol.ask(PROMPTS[1], speculation="draft", max_tokens=TOKENS)
+    assert again.stats.prompt_tokens_cached == 0
+    assert again.stats.draft_prefill_seconds > 0
+    assert again.stats.pass_widths == first.stats.pass_widths
+    assert again.token_ids == first.token_ids
