@@ -79,7 +79,9 @@ def reasons_against(pair: PairInfo | None) -> dict[SpeculationMode, str | None]:
     return pair.available()
 
 
-def _row(mode: SpeculationMode, now: SpeculationMode, pair: PairInfo | None, reason: str | None, narrow: bool) -> Content:
+def _row(
+    mode: SpeculationMode, now: SpeculationMode, pair: PairInfo | None, reason: str | None, narrow: bool
+) -> Content:
     if reason is not None:
         return Content.assemble(("✕ ", "$warning"), f"{mode:<8}", (clean_line(reason, 110), "$muted"))
     draft = pair.draft if pair else None
