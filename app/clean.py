@@ -25,7 +25,7 @@ _STAND_INS: Final[dict[int, str]] = {
 }
 del _STAND_INS[0x09], _STAND_INS[0x0A]
 
-_SUSPECT: Final = re.compile("[%s]" % "".join(re.escape(chr(code)) for code in sorted(_STAND_INS)))
+_SUSPECT: Final = re.compile(f"[{''.join(re.escape(chr(code)) for code in sorted(_STAND_INS))}]")
 _LINE_END: Final = re.compile(r"\r\n?")
 _GAP: Final = re.compile(r"\s+")
 

@@ -43,8 +43,6 @@ def load_request(settings: Settings) -> LoadSettings:
         draft = None if settings.draft is None else resolve(settings.draft, models_dir, known)
     except ModelNotFoundError as error:
         raise CommandError(str(error)) from error
-    if settings.speculation == "draft" and draft is None:
-        raise CommandError("Speculation with a draft model needs one: add --draft, or take lookup or auto.")
     return LoadSettings(
         target=ModelFile(path=str(target), gpu_layers=settings.gpu_layers),
         draft=None if draft is None else ModelFile(path=str(draft), gpu_layers=settings.draft_gpu_layers),

@@ -103,6 +103,7 @@ class Answering:
         self._ended = ended
         self._wake = asyncio.Event()
         self._stops: set[asyncio.Task[None]] = set()
+        engine.on_pair_change = self._pair_changed
 
     @property
     def busy(self) -> bool:
@@ -224,6 +225,11 @@ class Answering:
             answer.finish_reason = reason
             self._ended(answer)
             self._changed()
+
+    def _pair_changed(self, pair: PairInfo) -> None:
+        """The engine found something out about the loaded pair by itself: how exact it is here."""
+        self.state = EngineState(pair=pair)
+        self._changed()
 
     def _note_load(self, event: Loading | Loaded | Failed) -> None:
         match event:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual.app import App, SystemCommand
@@ -25,20 +26,15 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-WIDGET_STYLES: Final = (
-    "composer header key_bar notice prompt_row speculation_picker too_small transcript turns welcome".split()
-)
+STYLED: Final = "composer header key_bar notice prompt_row speculation_picker too_small transcript turns welcome"
+WIDGET_STYLES: Final = [f"widgets/{name}.tcss" for name in STYLED.split()]
 
 
 class SlipstreamApp(App[None]):
     """One chat screen over one engine and one store."""
 
     TITLE = "slipstream"
-    CSS_PATH: ClassVar[list[str]] = [
-        "app.tcss",
-        "screens/chat.tcss",
-        *(f"widgets/{name}.tcss" for name in WIDGET_STYLES),
-    ]
+    CSS_PATH: ClassVar[list[str | PurePath]] = ["app.tcss", "screens/chat.tcss", *WIDGET_STYLES]
     BINDINGS: ClassVar[list[BindingType]] = [*APP]
     ENABLE_COMMAND_PALETTE = True
     ALLOW_SELECT = True
@@ -65,7 +61,7 @@ class SlipstreamApp(App[None]):
         """The exception that ended the app, for whoever ran it."""
         self.before_leaving: Callable[[], None] = lambda: None
         """Called once when the app begins to end; run_chat sets its last resort there."""
-        self._closing: asyncio.Task[None] | None = None
+        self._engine_closing: asyncio.Task[None] | None = None
         for own in THEMES:
             self.register_theme(own)
         self.theme = theme if theme in self.available_themes else DARK.name
@@ -128,16 +124,16 @@ class SlipstreamApp(App[None]):
     async def action_quit(self) -> None:
         self.leave(0)
 
-    async def action_help_quit(self) -> None:
+    def action_help_quit(self) -> None:
         """Textual's ctrl+c, where a screen of its own is on top."""
 
     def leave(self, return_code: int) -> None:
         """End the app: keep the running answer, let the engine go at once, restore the terminal."""
-        if self._closing is not None:
+        if self._engine_closing is not None:
             return
         self.before_leaving()
         self._keep_answer()
-        self._closing = asyncio.create_task(self.engine.close(), name="close engine")
+        self._engine_closing = asyncio.create_task(self.engine.close(), name="close engine")
         self.exit(return_code=return_code)
 
     # ------------------------------------------------------------------------------------------- unexpected errors

@@ -69,11 +69,12 @@ class TerminalDriver(LinuxDriver):
     def __init__(self, app: App[Any], **options: Any) -> None:
         super().__init__(app, **options)
         assert sys.__stderr__ is not None
-        self._file = cast("IO[str]", _LastingFile(sys.__stderr__))
+        self._tty = sys.__stderr__
+        self._file = cast("Any", _LastingFile(self._tty))
 
     def start_application_mode(self) -> None:
         type(self).active = True
-        super().start_application_mode()
+        super().start_application_mode()  # type: ignore[no-untyped-call]
 
     def stop_application_mode(self) -> None:
         super().stop_application_mode()
@@ -82,7 +83,7 @@ class TerminalDriver(LinuxDriver):
     def _get_terminal_size(self) -> tuple[int, int]:
         """The size of the terminal that is drawn on; upstream asks stdout, which may be a file."""
         try:
-            columns, lines = os.get_terminal_size(self._file.fileno())
+            columns, lines = os.get_terminal_size(self._tty.fileno())
         except OSError:
             columns, lines = 80, 24
         return columns or 80, lines or 24

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 from typing import Protocol
 
 from engine.protocol import (
@@ -27,6 +27,7 @@ class Engine(Protocol):
     """:class:`engine.client.EngineClient`, or something that behaves like it."""
 
     pair: PairInfo | None
+    on_pair_change: Callable[[PairInfo], None]
 
     @property
     def running(self) -> bool: ...

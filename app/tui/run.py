@@ -7,9 +7,10 @@ import logging
 import os
 import signal
 import sys
+import tempfile
 import threading
 from collections.abc import Iterable
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -44,7 +45,7 @@ def run_chat(
     """
     fault: BaseException | None = None
     code = 0
-    _log_to(log_path)
+    log_path = _log_to(log_path)
     try:
         with borrowed_terminal(log_path) as terminal:
             try:
@@ -76,26 +77,29 @@ def _run(
     theme: str,
     complaints: Iterable[str],
 ) -> tuple[int, BaseException | None]:
-    from app.chats.records import Notice
-    from app.chats.store import open_chats
-    from app.tui.app import SlipstreamApp
+    with asyncio.Runner() as runner:
+        runner.run(_start(engine))  # its imports run while ours do
+        try:
+            from app.chats.records import Notice
+            from app.chats.store import open_chats
+            from app.tui.app import SlipstreamApp
 
-    early: list[str] = [*complaints]
-    app: SlipstreamApp | None = None
+            early: list[str] = [*complaints]
+            app: SlipstreamApp | None = None
 
-    def tell(notice: Notice) -> None:
-        if app is None:
-            early.append(notice.text)
-        else:
-            app.tell(notice)
+            def tell(notice: Notice) -> None:
+                if app is None:
+                    early.append(notice.text)
+                else:
+                    app.tell(notice)
 
-    store = open_chats(chats_file, tell)
-    app = SlipstreamApp(engine, load, store, defaults=defaults, system=system, theme=theme, complaints=early)
-    try:
-        with asyncio.Runner() as runner:
-            return runner.run(_main(app, engine, terminal))
-    finally:
-        store.close()
+            with closing(open_chats(chats_file, tell)) as store:
+                app = SlipstreamApp(
+                    engine, load, store, defaults=defaults, system=system, theme=theme, complaints=early
+                )
+                return runner.run(_main(app, engine, terminal))
+        finally:
+            runner.run(engine.close())
 
 
 async def _main(app: SlipstreamApp, engine: Engine, terminal: Terminal) -> tuple[int, BaseException | None]:
@@ -107,7 +111,7 @@ async def _main(app: SlipstreamApp, engine: Engine, terminal: Terminal) -> tuple
         if engine.pid is not None:
             with suppress(OSError):
                 os.kill(engine.pid, signal.SIGKILL)
-        terminal.restore()
+        _restore_if_needed(terminal)
 
     def leave(number: int) -> None:
         nonlocal ended_by
@@ -121,11 +125,9 @@ async def _main(app: SlipstreamApp, engine: Engine, terminal: Terminal) -> tuple
 
     app.before_leaving = before_leaving
     with leave_on_signals(leave):
-        starting = asyncio.create_task(_start(engine), name="start engine")
         try:
             await app.run_async()
         finally:
-            await starting
             await engine.close()
             for watch in watches:
                 watch.set()
@@ -133,7 +135,7 @@ async def _main(app: SlipstreamApp, engine: Engine, terminal: Terminal) -> tuple
 
 
 async def _start(engine: Engine) -> None:
-    """Start the process before the first paint; a failure shows in the first request."""
+    """Start the process before anything else; a failure shows in the first request."""
     with suppress(OSError):
         await engine.start()
 
@@ -145,10 +147,15 @@ def _restore_if_needed(terminal: Terminal) -> None:
         terminal.restore()
 
 
-def _log_to(path: Path) -> None:
-    """Messages of the logging module go to the log file, unless somebody decided otherwise."""
-    root = logging.getLogger()
-    if not root.handlers:
-        with suppress(OSError):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            logging.basicConfig(filename=path, format="%(asctime)s %(levelname)s %(name)s %(message)s", level="INFO")
+def _log_to(path: Path) -> Path:
+    """Messages of the logging module go to the log file, unless somebody decided otherwise. Returns the file: another
+    one, in the folder for temporary files, where ``path`` cannot be written to."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "ab"):
+            pass
+    except OSError:
+        path = Path(tempfile.mkdtemp(prefix="slipstream-")) / "app.log"
+    if not logging.getLogger().handlers:
+        logging.basicConfig(filename=path, format="%(asctime)s %(levelname)s %(name)s %(message)s", level="INFO")
+    return path

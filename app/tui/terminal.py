@@ -15,7 +15,7 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import FrameType
-from typing import Final, TextIO
+from typing import Final
 
 RESTORE: Final = (
     b"\x1b[?2004l"  # bracketed paste
@@ -37,7 +37,7 @@ class Terminal:
 
     def __init__(self, fd: int) -> None:
         self.fd = fd
-        self.stream: TextIO = open(fd, "w", encoding="utf-8", errors="replace", newline="", closefd=False)
+        self.stream = open(fd, "w", encoding="utf-8", errors="replace", newline="", closefd=False)  # noqa: SIM115
         try:
             self._attributes: list[object] | None = termios.tcgetattr(fd)
         except termios.error:

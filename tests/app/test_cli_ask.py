@@ -207,10 +207,6 @@ def test_the_settings_file_counts_below_the_options(ask: Slipstream, tmp_path: P
         (["ask", "hi", "--model", "."], ". is a folder, and a model is a file; it holds no .gguf file."),
         (["ask", "hi", "--model", "smolm2"], "No model is named smolm2; known here: smollm2-135m."),
         (["ask", "hi", "--draft", "nowhere.gguf"], "There is no file nowhere.gguf."),
-        (
-            ["ask", "hi", "--speculation", "draft"],
-            "Speculation with a draft model needs one: add --draft, or take lookup or auto.",
-        ),
         (["ask", "hi", "--bogus"], "No such option: --bogus. See: slipstream --help"),
         (["explode"], "No such command 'explode'. See: slipstream --help"),
     ],

@@ -2,65 +2,47 @@
 
 from __future__ import annotations
 
-import time
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from textual import events, on, work
+from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.screen import Screen
 from textual.timer import Timer
-from textual.widget import Widget
 from textual.widgets import Static
 
-from app.clean import clean_line
 from app.tui.answering import Answer, Answering, Phase
-from app.tui.conversation import OpenChat, Turn
+from app.tui.conversation import OpenChat
 from app.tui.keys import CHAT
+from app.tui.live import FRAME_SECONDS, LiveAnswer
 from app.tui.names import short_name, speaker_name
 from app.tui.widgets.composer import Composer
 from app.tui.widgets.header import Header
 from app.tui.widgets.key_bar import KeyBar
 from app.tui.widgets.notice import NoticeLine, Severity
 from app.tui.widgets.prompt_row import NextAnswer, PromptRow
-from app.tui.widgets.speculation_picker import SpeculationPicker, reasons_against
+from app.tui.widgets.speculation_picker import SpeculationPicker
 from app.tui.widgets.too_small import TooSmall
-from app.tui.widgets.transcript import PAGE, Earlier, Transcript
-from app.tui.widgets.turns import AnswerTurn, UserTurn
+from app.tui.widgets.transcript import Transcript
 from app.tui.widgets.welcome import Welcome
-from engine.protocol import ErrorCode, GenerateSettings
+from engine.protocol import Failed, GenerateSettings
 
 if TYPE_CHECKING:
     from app.chats.store import ChatStore
     from app.tui.ports import Engine
     from engine.protocol import LoadSettings
 
-FRAME_SECONDS: Final = 1 / 12
-FIGURES_SECONDS: Final = 0.2
-CHECKPOINT_SECONDS: Final = 0.8
-
-
-@dataclass(eq=False)
-class _Live:
-    """The answer being made, with everything that belongs to it."""
-
-    answer: Answer
-    question: Turn
-    turn: Turn
-    chat: OpenChat
-    asked: UserTurn
-    view: AnswerTurn
-    figures_at: float = 0.0
-    kept_at: float = 0.0
+log = logging.getLogger(__name__)
 
 
 class ChatScreen(Screen[None]):
     """See the module's text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*CHAT]
-    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (90, "-wide")]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (90, "-wide")]  # noqa: RUF012
 
     def __init__(
         self, engine: Engine, load: LoadSettings | None, defaults: GenerateSettings, system: str, store: ChatStore
@@ -73,11 +55,13 @@ class ChatScreen(Screen[None]):
         self.mode = defaults.speculation
         self.answering = Answering(engine, load, changed=self._engine_changed, ended=self._ended)
         self._target_path = load.target.path if load else ""
-        self._live: _Live | None = None
+        self._live: LiveAnswer | None = None
         self._frames: Timer | None = None
-        self._mounted_from = len(self.chat)
+        self._frame_due = False
+        self._offered: tuple[bool, ...] = ()
+        self._told: Failed | None = None
         self._leaving = False
-        self._ready = False
+        self.opened = False
 
     def compose(self) -> ComposeResult:
         yield Header()
@@ -93,9 +77,9 @@ class ChatScreen(Screen[None]):
 
     async def on_mount(self) -> None:
         self.query_one(Header).target_path = self._target_path
-        self._frames = self.set_interval(FRAME_SECONDS, self._frame, pause=True)
+        self._frames = self.set_interval(FRAME_SECONDS, self._next_frame, pause=True)
         self.query_one(Composer).focus()
-        self._ready = True
+        self.opened = True
         self._engine_changed()
         if self.store.trouble:
             self.say(self.store.trouble, "warning")
@@ -104,6 +88,7 @@ class ChatScreen(Screen[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         self.query_one(TooSmall).fit(event.size)
+        self._engine_changed()
 
     def say(self, text: str, severity: Severity = "information") -> None:
         """A notice above the composer."""
@@ -124,21 +109,18 @@ class ChatScreen(Screen[None]):
         text = composer.take()
         question = self.chat.say(text)
         answer = self.answering.submit(self._settings())
-        turn = Turn(None)
-        asked, view = UserTurn(question), AnswerTurn(turn, self._speaker())
-        self._live = _Live(answer, question, turn, self.chat, asked, view, kept_at=time.monotonic())
+        live = self._live = LiveAnswer(answer, self.chat, question, self._speaker())
         self._show_header()
-        self.query_one(Welcome).display = False
-        self.query_one(Transcript).display = True
-        await self.query_one(Transcript).append(asked, view)
+        self._show_empty()
+        await self.query_one(Transcript).append(live.asked, live.view)
         self.query_one(Transcript).follow()
         if self._frames is not None:
             self._frames.resume()
         self._engine_changed()
 
     def _settings(self) -> GenerateSettings:
-        mode = self.mode if reasons_against(self.answering.state.pair)[self.mode] is None else "auto"
-        return self.defaults.model_copy(update={"messages": self.chat.prompt(self.system_prompt), "speculation": mode})
+        messages = self.chat.prompt(self.system_prompt)
+        return self.defaults.model_copy(update={"messages": messages, "speculation": self.mode})
 
     def _speaker(self) -> str:
         pair = self.answering.state.pair
@@ -146,49 +128,43 @@ class ChatScreen(Screen[None]):
 
     # ------------------------------------------------------------------------------------------- while it answers
 
+    def _next_frame(self) -> None:
+        """A timer has a task of its own; drawing belongs into the screen's, or it would meet the answer's end."""
+        if not self._frame_due:
+            self._frame_due = True
+            self.call_next(self._frame)
+
     async def _frame(self) -> None:
-        """One timer drains what arrived: text at 12 Hz, figures at 5 Hz, a checkpoint about every second."""
-        live = self._live
-        if live is None:
-            return
-        answer, now = live.answer, time.monotonic()
-        if answer.read is not None or answer.text:
-            live.chat.begin(live.turn)
-        if answer.fresh:
-            piece = "".join(answer.fresh)
-            answer.fresh.clear()
-            await live.view.feed(piece)
-        if now - live.figures_at >= FIGURES_SECONDS:
-            live.figures_at = now
-            live.view.show_figures(answer)
-            if answer.stats is not None:
-                self.query_one(Header).used = answer.stats.prompt_tokens + answer.stats.output_tokens
-        if now - live.kept_at >= CHECKPOINT_SECONDS:
-            live.kept_at = now
-            live.chat.checkpoint(live.turn, answer.text)
+        self._frame_due = False
+        if self._live is not None:
+            await self._live.draw(self._keep)
+            if self._live.context_used is not None:
+                self.query_one(Header).used = self._live.context_used
+
+    def _keep(self, write: Callable[..., None], *what: Any) -> None:
+        """Write to the store; whatever goes wrong there, the chat goes on and the user knows."""
+        try:
+            write(*what)
+        except Exception as error:
+            log.exception("not saved")
+            self.say(f"not saved: {error}", "warning")
 
     def _ended(self, answer: Answer) -> None:
         """Called by the engine's worker. The store comes first, drawing after."""
         live = self._live
         if live is None or live.answer is not answer or self._leaving:
             return
-        refused = answer.failure is not None and answer.failure.code is ErrorCode.PROMPT_TOO_LARGE
-        if not (refused and live.turn.message is None):
-            live.chat.end(live.turn, answer)
+        live.end(self._keep)
         self.call_next(self._close_answer, live)
 
-    async def _close_answer(self, live: _Live) -> None:
-        answer = live.answer
-        failure = answer.failure
-        if live.turn.message is None and failure is not None:
-            self.query_one(Composer).give_back(live.chat.take_back(live.question))
-            await live.view.remove()
-            await live.asked.remove()
-            self.say(failure.message, "warning")
+    async def _close_answer(self, live: LiveAnswer) -> None:
+        failure = live.answer.failure
+        text = await live.close()
+        if text is not None:
+            self.query_one(Composer).give_back(text)
+            self.say(failure.message if failure else "", "warning")
             self._show_empty()
-        else:
-            answer.fresh.clear()
-            await live.view.complete(answer)
+        self._told = failure or self._told  # it was said, under the answer or above the composer
         self._live = None
         if self._frames is not None:
             self._frames.pause()
@@ -197,27 +173,30 @@ class ChatScreen(Screen[None]):
 
     def _engine_changed(self) -> None:
         """The engine's state or the answer's phase is another one."""
-        if not self._ready or self._leaving:
+        if not self.opened or self._leaving:
             return
         state = self.answering.state
         header = self.query_one(Header)
         header.state = state
         header.title = self.chat.title
         self.query_one(NextAnswer).show(self.mode, state.pair, self.defaults.sampling.temperature)
-        self.query_one(Welcome).show(self._speaker() if self._target_path or state.pair else None)
-        if state.failure is not None and self._live is None:
+        named = self._speaker() if self._target_path or state.pair else None
+        self.query_one(Welcome).show(named, failed=state.failure is not None)
+        if state.failure is not None and state.failure is not self._told and self._live is None:
+            self._told = state.failure
             self.say(state.failure.message, "error")
         if self._live is not None:
             loading = header.loading_words() if state.is_loading else ""
             self._live.view.show_phase(self._live.answer, loading)
-        self.refresh_bindings()
+        offered = (self._live is not None and self._live.answer.stop_wanted, self._live is None, self.chat.empty)
+        if offered != self._offered:
+            self._offered = offered
+            self.refresh_bindings()
 
     # ------------------------------------------------------------------------------------------------ transcript
 
     async def _show_chat(self) -> None:
-        transcript = self.query_one(Transcript)
-        self._mounted_from = max(0, len(self.chat) - PAGE)
-        await transcript.replace(self._widgets(self._mounted_from, len(self.chat)), self._mounted_from)
+        await self.query_one(Transcript).open(self.chat, self._speaker())
         self._show_header()
         self._show_empty()
 
@@ -230,21 +209,6 @@ class ChatScreen(Screen[None]):
         header.title = self.chat.title
         header.used = self.chat.context_used()
 
-    def _widgets(self, start: int, stop: int) -> list[Widget]:
-        speaker = self._speaker()
-        return [
-            AnswerTurn(turn, speaker) if turn.message and turn.message.role == "assistant" else UserTurn(turn)
-            for turn in self.chat.turns(start, stop)
-        ]
-
-    @on(Earlier.Wanted)
-    @work(group="earlier", exclusive=True, exit_on_error=False)
-    async def show_earlier(self) -> None:
-        """Mount the page above."""
-        if self._mounted_from > 0:
-            stop, self._mounted_from = self._mounted_from, max(0, self._mounted_from - PAGE)
-            await self.query_one(Transcript).prepend(self._widgets(self._mounted_from, stop), self._mounted_from)
-
     @on(Transcript.Following)
     def _following(self, event: Transcript.Following) -> None:
         self.set_class(not event.following, "-reading-back")
@@ -255,16 +219,7 @@ class ChatScreen(Screen[None]):
 
     @on(Composer.Scrolled)
     def _scroll(self, event: Composer.Scrolled) -> None:
-        transcript = self.query_one(Transcript)
-        match event.where:
-            case "end":
-                transcript.follow()
-            case "home":
-                transcript.scroll_home(animate=False)
-            case "page_up":
-                transcript.scroll_page_up(animate=False)
-            case "page_down":
-                transcript.scroll_page_down(animate=False)
+        self.query_one(Transcript).go(event.where)
 
     # --------------------------------------------------------------------------------------------------- actions
 
@@ -324,7 +279,3 @@ class ChatScreen(Screen[None]):
             answer = live.answer
             answer.finish_reason, answer.phase = "cancelled", Phase.ENDED
             live.chat.end(live.turn, answer)
-
-    def describe_chat(self) -> dict[str, Any]:
-        """For the log: what was on screen."""
-        return {"title": clean_line(self.chat.title, 60), "turns": len(self.chat)}

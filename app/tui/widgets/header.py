@@ -39,7 +39,7 @@ class Header(Line):
             context = context_meter(self.used, state.pair.context, bar=wide)
             if not wide:
                 return context
-            badge = state.pair.badge if width >= 110 or len(state.pair.badge) < 10 else state.pair.badge.split(",")[0]
+            badge = state.pair.badge if width >= 112 or len(state.pair.badge) < 10 else state.pair.badge.split(", ")[-1]
             return DOT.join(
                 [
                     Content.styled(clean_line(pair_name(state.pair), max(20, width - 74)), "$muted"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Final
 
 from textual.content import Content
@@ -10,7 +11,7 @@ from textual.widgets import Markdown
 from textual.widgets.markdown import MarkdownBlock, MarkdownFence, MarkdownStream
 
 from app.clean import StreamCleaner, clean
-from app.tui.theme import CodeColours
+from app.tui.code_colours import CodeColours
 
 PLAIN_ABOVE: Final = 60_000
 """Characters from which an answer is not parsed again: half a second of highlighting is worse than no colours."""
@@ -60,10 +61,13 @@ class LiveMarkdown(Markdown):
     async def complete(self, text: str) -> None:
         """The whole text is known: parse it once more from the start, with colours."""
         if self._stream is not None:
-            held = self._cleaner.finish()
-            if held:
-                await self._stream.write(held)
-            await self._stream.stop()
+            await self._stream.write(self._cleaner.finish())
+            try:
+                await self._stream.stop()
+            except asyncio.CancelledError:  # the stream's task was stopped before its first step; we were not
+                task = asyncio.current_task()
+                if task is not None and task.cancelling():
+                    raise
             self._stream = None
         self._live = False
         cleaned = clean(text)

@@ -15,6 +15,9 @@ class NextAnswer(Static):
     """``auto › lookup · temp 0.7``; a click opens the speculation switch."""
 
     def show(self, mode: SpeculationMode, pair: PairInfo | None, temperature: float) -> None:
+        if self.app.size.width < 90:
+            self.update(Content.styled(mode, "$muted"))
+            return
         who = f"{mode} › {'lookup, draft' if pair and pair.draft else 'lookup'}" if mode == "auto" else mode
         self.update(Content.assemble((who, "$muted"), (f" · temp {temperature:g}", "$faint")))
 

@@ -11,7 +11,6 @@ from app import receipt
 from app.tui.widgets.line import Line
 from engine.stats import Stats
 
-WIDE: Final = 92
 _FIGURE: Final = re.compile(r"\d[\d.]*(?: %|x)?|\(\d+/\d+\)")
 
 
@@ -32,9 +31,8 @@ class ReceiptLine(Line):
     def parts(self, width: int) -> tuple[Content, Content]:
         if self._stats is None:
             return Content(), Content()
-        if width >= WIDE:
-            text = receipt.wide(self._stats, self._drafter, steady=True)
-        else:
+        text = receipt.wide(self._stats, self._drafter, steady=True)
+        if width < receipt.STEADY_WIDTH or len(text) > width:
             text = receipt.narrow(self._stats, self._drafter)
         return weighted(text), Content()
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from textual import events
+from textual import events, on, work
 from textual.app import ComposeResult
 from textual.containers import Vertical, VerticalScroll
 from textual.message import Message
@@ -12,6 +12,9 @@ from textual.widget import Widget
 from textual.widgets import Static
 
 from app.tui.widgets.turns import AnswerTurn, UserTurn
+
+if TYPE_CHECKING:
+    from app.tui.conversation import OpenChat
 
 PAGE: Final = 20
 """Turns mounted at once when a chat is opened or 'earlier' is asked for."""
@@ -47,6 +50,9 @@ class Transcript(VerticalScroll, can_focus=False):
             self.following = following
 
     _following = True
+    _chat: OpenChat | None = None
+    _speaker = ""
+    _mounted_from = 0
 
     def compose(self) -> ComposeResult:
         # as high as the view at least: Textual's anchor would scroll a short chat below zero
@@ -65,6 +71,18 @@ class Transcript(VerticalScroll, can_focus=False):
         """Go to the end and stay there."""
         self._set_following(True)
         self.anchor()
+
+    def go(self, where: str) -> None:
+        """``page_up``, ``page_down``, ``home`` or ``end``."""
+        match where:
+            case "end":
+                self.follow()
+            case "home":
+                self.scroll_home(animate=False)
+            case "page_up":
+                self.scroll_page_up(animate=False)
+            case "page_down":
+                self.scroll_page_down(animate=False)
 
     def release_anchor(self) -> None:
         """Called by Textual when the reader scrolls."""
@@ -96,20 +114,34 @@ class Transcript(VerticalScroll, can_focus=False):
 
     # ------------------------------------------------------------------------------------------------- contents
 
-    async def replace(self, widgets: list[Widget], earlier: int) -> None:
-        """Show another chat."""
+    async def open(self, chat: OpenChat, speaker: str) -> None:
+        """Show ``chat`` from its end. ``speaker`` is who answers, where the store does not say."""
+        self._chat, self._speaker = chat, speaker
+        self._mounted_from = max(0, len(chat) - PAGE)
         with self.app.batch_update():
             await self._turns.query_children(".turn").remove()
-            await self._turns.mount_all(widgets)
-            self.query_one(Earlier).count(earlier)
+            await self._turns.mount_all(self._widgets(self._mounted_from, len(chat)))
+            self.query_one(Earlier).count(self._mounted_from)
         self.follow()
 
-    async def prepend(self, widgets: list[Widget], earlier: int) -> None:
-        """Put earlier turns above, without moving what is read."""
+    def _widgets(self, start: int, stop: int) -> list[Widget]:
+        assert self._chat is not None
+        return [
+            AnswerTurn(turn, self._speaker) if turn.message and turn.message.role == "assistant" else UserTurn(turn)
+            for turn in self._chat.turns(start, stop)
+        ]
+
+    @on(Earlier.Wanted)
+    @work(group="earlier", exclusive=True, exit_on_error=False)
+    async def show_earlier(self) -> None:
+        """Put a page of earlier turns above, without moving what is read."""
+        if self._mounted_from <= 0:
+            return
+        stop, self._mounted_from = self._mounted_from, max(0, self._mounted_from - PAGE)
         row = self.query_one(Earlier)
         height, at = self.virtual_size.height, self.scroll_y
-        await self._turns.mount_all(widgets, after=row)
-        row.count(earlier)
+        await self._turns.mount_all(self._widgets(self._mounted_from, stop), after=row)
+        row.count(self._mounted_from)
 
         def keep_place() -> None:
             self.scroll_to(y=at + self.virtual_size.height - height, animate=False, force=True, release_anchor=False)

@@ -14,16 +14,13 @@ from app.clean import clean, clean_line
 from app.tui.answering import Answer, Phase
 from app.tui.names import speaker_name
 from app.tui.widgets.line import Line
-from app.tui.widgets.live_markdown import PLAIN_ABOVE, LiveMarkdown
 from app.tui.widgets.receipt_line import ReceiptLine
 
 if TYPE_CHECKING:
     from app.tui.conversation import Turn
+    from app.tui.widgets.live_markdown import LiveMarkdown
 
-STATE_WORDS: Final = {
-    "interrupted": "interrupted: Slipstream ended before the answer did. What had arrived is kept.",
-    "cancelled": "stopped",
-}
+INTERRUPTED: Final = "interrupted: Slipstream ended before the answer did. What had arrived is kept."
 
 
 class Speaker(Line):
@@ -31,8 +28,8 @@ class Speaker(Line):
 
     def __init__(self, name: str, *, you: bool = False) -> None:
         super().__init__()
-        self._name = clean_line(name, 60)
-        self._style = "$muted" if you else "bold $accent"
+        self._who = clean_line(name, 60)
+        self._weight = "$muted" if you else "bold $accent"
         self._doing = Content()
 
     def show(self, doing: str, style: str = "$faint") -> None:
@@ -42,11 +39,11 @@ class Speaker(Line):
             self.refresh()
 
     def rename(self, name: str) -> None:
-        self._name = clean_line(name, 60)
+        self._who = clean_line(name, 60)
         self.refresh()
 
     def parts(self, width: int) -> tuple[Content, Content]:
-        return Content.styled(self._name, self._style), self._doing
+        return Content.styled(self._who, self._weight), self._doing
 
 
 class Plain(Static):
@@ -78,11 +75,10 @@ class AnswerTurn(Vertical):
     def __init__(self, turn: Turn, speaker: str) -> None:
         super().__init__(classes="turn")
         self.turn = turn
-        self.live = turn.state == "writing"
+        self.live = turn.message is None
         stored = turn.figures.receipt() if turn.figures else None
         self.speaker = Speaker(speaker_name(stored.target) if stored else speaker)
-        text = turn.text
-        self.body = Plain(text, classes="said") if len(text) > PLAIN_ABOVE else LiveMarkdown(text, live=self.live)
+        self.body = _body(turn.text, live=self.live)
         self.notes = Plain("", classes="notes")
         self.error = Plain("", classes="error")
         self.receipt = ReceiptLine()
@@ -116,7 +112,7 @@ class AnswerTurn(Vertical):
                 pass
 
     async def feed(self, piece: str) -> None:
-        if isinstance(self.body, LiveMarkdown):
+        if not isinstance(self.body, Plain):
             await self.body.feed(piece)
 
     def show_figures(self, answer: Answer) -> None:
@@ -127,7 +123,7 @@ class AnswerTurn(Vertical):
     async def complete(self, answer: Answer) -> None:
         """The answer ended: final text, final figures, and what there is to say about them."""
         self.live = False
-        if isinstance(self.body, LiveMarkdown):
+        if not isinstance(self.body, Plain):
             await self.body.complete(answer.text)
         if self.is_attached:
             self.show_turn()
@@ -138,26 +134,33 @@ class AnswerTurn(Vertical):
     def show_turn(self) -> None:
         """State, figures and notes of the turn as the store has it."""
         message, figures = self.turn.message, self.turn.figures
-        state = message.state if message else "writing"
-        self.speaker.show("")
         self.body.display = bool(self.turn.text.strip())
-        if state == "failed":
+        self.speaker.show("")
+        if self.turn.state == "cancelled":
+            self.speaker.show("stopped" if self.body.display else "stopped before the answer began", "$muted")
+        elif self.turn.state == "failed":
             self.error.show((message.error if message else None) or "The answer failed.")
-        elif state in STATE_WORDS:
-            nothing = state == "cancelled" and not self.body.display
-            self.error.show("stopped before the answer began" if nothing else STATE_WORDS[state])
-            self.error.set_class(state == "cancelled", "calm")
+        elif self.turn.state == "writing":
+            self.speaker.show("another Slipstream is writing this", "$muted")
+        elif self.turn.state == "interrupted":
+            self.error.show(INTERRUPTED)
         stats = figures.stats() if figures else None
         stored = figures.receipt() if figures else None
         if figures and figures.finish_reason == "length":
             self.error.show("cut off: the token limit or the end of the context was reached")
             self.error.add_class("calm")
-        if stats is not None and (stats.output_tokens or stored):
+        if stats is not None and stats.output_tokens:
             self.receipt.display = True
             self.receipt.show(stats, stored.drafter if stored else "")
         if stored is not None:
             self.speaker.rename(speaker_name(stored.target))
             self.notes.show("\n".join(clean_line(note, 400) for note in receipt.notes(stored)))
+
+
+def _body(text: str, *, live: bool) -> Plain | LiveMarkdown:
+    from app.tui.widgets.live_markdown import PLAIN_ABOVE, LiveMarkdown  # 50 ms that the first paint can do without
+
+    return Plain(text, classes="said") if len(text) > PLAIN_ABOVE else LiveMarkdown(text, live=live)
 
 
 def _reading(read: tuple[int, int] | None) -> str:

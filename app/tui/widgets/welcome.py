@@ -9,13 +9,18 @@ from textual.widgets import Static
 class Welcome(Static):
     """The name, one sentence, and what to do next."""
 
-    def show(self, model: str | None) -> None:
-        first = f"{model} answers on this machine." if model else "No model is chosen yet; typing and reading work."
+    def show(self, model: str | None, *, failed: bool = False) -> None:
+        if model is None:
+            first = "No model is chosen yet; typing and reading work."
+        elif failed:
+            first = f"{model} could not be loaded; typing and reading work."
+        else:
+            first = f"{model} answers here."
         self.update(
             Content.assemble(
                 ("slipstream\n", "bold $accent"),
                 ("fast answers from a model on your own machine\n\n", "$muted"),
-                (f"{first} Nothing you type leaves it.\n", "$faint"),
+                (f"{first}\nNothing you type leaves this machine.\n", "$faint"),
                 ("Under every answer stands how fast it was and how much of it was foreseen.", "$faint"),
             )
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 
 from app.tui.ports import AnswerEvent, LoadEvent
@@ -167,6 +167,7 @@ class FakeClient:
     asked: list[GenerateSettings] = field(default_factory=list)
     cancels: int = 0
     closed: bool = False
+    on_pair_change: Callable[[PairInfo], None] = field(default=lambda pair: None)
     at_once: int = 0
     """The largest number of answers that were in the making at one time."""
     _gates: dict[str, asyncio.Event] = field(default_factory=dict)

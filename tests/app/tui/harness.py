@@ -45,7 +45,14 @@ class Chat:
 
     async def sees(self, *texts: str) -> None:
         """Wait until all ``texts`` are on screen."""
-        await self.until(lambda: all(text in self.shown for text in texts), f"{texts}")
+        await self.until(lambda: all(text in self.shown or text in self.words for text in texts), f"{texts}")
+
+    async def settle(self) -> None:
+        """Wait until two looks at the screen are the same."""
+        before = None
+        while before != self.lines:
+            before = self.lines
+            await self.pilot.pause(0.15)
 
     async def send(self, text: str) -> None:
         """Type (at once) and press enter."""
@@ -105,6 +112,11 @@ class Chat:
         return "\n".join(self.lines)
 
     @property
+    def words(self) -> str:
+        """The screen's words, wherever the lines break."""
+        return " ".join(self.shown.split())
+
+    @property
     def footer(self) -> str:
         return self.lines[-1]
 
@@ -124,7 +136,7 @@ async def chat(
     app = SlipstreamApp(client, load, store or memory_store(), **options)
     async with app.run_test(size=size) as pilot:
         it = Chat(app, pilot, client)
-        await it.until(lambda: it.screen._ready, "the screen")
+        await it.until(lambda: it.screen.opened, "the screen")
         if loaded and load is not None:
             await it.until(lambda: not it.screen.answering.state.is_loading, "the model")
         yield it

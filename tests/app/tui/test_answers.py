@@ -22,7 +22,9 @@ from tests.app.tui.harness import chat
 
 async def test_an_answer_streams_and_ends_with_its_receipt() -> None:
     text = "The **longest** river is the Volga."
-    client = FakeClient([[reads(31, 31), *says(text), counts(stats(12, accepted=4, rejected=4)), Wait("end"), ends(text)]])
+    client = FakeClient(
+        [[reads(31, 31), *says(text), counts(stats(12, accepted=4, rejected=4)), Wait("end"), ends(text)]]
+    )
     async with chat(client) as it:
         await it.send("Which river is longest?")
         await it.sees("you", "Which river is longest?", "SmolLM2-135M", "The longest river is the Volga.", "writing…")
@@ -92,7 +94,7 @@ async def test_the_limit_that_cut_an_answer_is_said() -> None:
 
 async def test_slower_than_plain_is_said() -> None:
     client = FakeClient([answer("ok", figures=stats(speedup=0.8))])
-    async with chat(client) as it:
+    async with chat(client, size=(130, 40)) as it:
         await it.ask("go")
         await it.sees("0.80x slower here")
 

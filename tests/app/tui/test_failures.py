@@ -7,7 +7,7 @@ import pytest
 from app.chats.store import open_chats
 from engine.protocol import ErrorCode, Loaded, Loading
 from tests.app.tui.fake_client import Crash, FakeClient, Wait, answer, counts, failure, pair, reads, says
-from tests.app.tui.harness import chat, memory_store
+from tests.app.tui.harness import chat
 
 
 async def test_a_crash_in_mid_answer_is_said_and_the_next_message_works() -> None:
@@ -89,7 +89,7 @@ async def test_a_load_that_works_the_second_time() -> None:
     async with chat(client) as it:
         await it.sees("Not enough memory.")
         await it.ask("try")
-        await it.sees("Now.", "exact settings, untested")
+        await it.sees("Now.", "SmolLM2-135M Q4_1 + lookup · untested")
 
 
 async def test_not_saved_is_said_and_the_chat_goes_on(tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -131,16 +131,3 @@ async def test_a_terminal_that_is_too_small_is_refused_in_words_and_heals() -> N
         await it.pilot.resize_terminal(80, 24)
         await it.sees("Here.")
         assert "This terminal has" not in it.shown
-
-
-async def test_an_interrupted_answer_is_shown_as_interrupted(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    store = memory_store()
-    first = store.create_conversation()
-    question = store.append_user(first.id, "tell me", parent=None)
-    kept = store.start_answer(first.id, parent=question.id)
-    store.checkpoint(kept.id, "The beginning of")
-    state = [message for message in store.path(first.id) if message.role == "assistant"][0].state
-    assert state == "writing"
-    store.fail_answer(kept.id, "x", text="The beginning of")
-    async with chat(store=store) as it:
-        await it.sees("tell me", "The beginning of")

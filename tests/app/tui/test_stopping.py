@@ -95,3 +95,17 @@ async def test_esc_does_nothing_without_an_answer() -> None:
         await it.pilot.press("escape")
         assert client.cancels == 0
         assert it.app.is_running
+
+
+async def test_a_stream_that_ends_before_its_first_step_does_not_take_the_screen_along() -> None:
+    from app.tui.widgets.live_markdown import LiveMarkdown
+
+    async with chat(FakeClient([answer("ok")])) as it:
+        await it.ask("go")
+        body = LiveMarkdown(live=True)
+        await it.transcript.mount(body)
+        feeding = body.feed("text")
+        feeding.send(None)  # the stream's task exists and has not run
+        await body.complete("text and more")
+        assert body.source == "text and more"
+        feeding.close()

@@ -1,0 +1,80 @@
+"""ctrl+t: who proposes tokens for the next answer."""
+
+from __future__ import annotations
+
+from engine.protocol import Loaded
+from tests.app.tui.fake_client import FakeClient, Wait, answer, ends, model, pair, says
+from tests.app.tui.harness import chat
+
+
+def with_draft(**more: object) -> FakeClient:
+    loaded = pair(draft=model("/m/Qwen3-0.6B-Q8_0.gguf", "x"))
+    return FakeClient([answer("One."), answer("Two.")], loads=[[Loaded(id=0, pair=loaded)]])
+
+
+async def test_the_choice_holds_from_the_next_answer_on() -> None:
+    client = with_draft()
+    async with chat(client) as it:
+        await it.ask("first")
+        await it.pilot.press("ctrl+t")
+        await it.sees("speculation for the next answer", "● auto", "○ off", "○ lookup", "○ draft   Qwen3-0.6B Q8_0")
+        await it.pilot.press("up", "enter")
+        await it.until(lambda: it.composer.has_focus)
+        await it.sees("draft · temp 0.7")
+        await it.ask("second")
+    assert [settings.speculation for settings in client.asked] == ["auto", "draft"]
+
+
+async def test_what_is_impossible_says_why_and_cannot_be_chosen() -> None:
+    client = FakeClient(
+        [answer("ok")], loads=[[Loaded(id=0, pair=pair(refused="vocabulary differs, first at id 1204"))]]
+    )
+    async with chat(client) as it:
+        await it.pilot.press("ctrl+t")
+        await it.sees("✕ draft   vocabulary differs, first at id 1204")
+        await it.pilot.press("up", "enter")  # from auto over draft to lookup
+        await it.until(lambda: it.composer.has_focus)
+        assert it.screen.mode == "lookup"
+
+
+async def test_the_badge_follows_what_the_engine_finds_out() -> None:
+    client = FakeClient([answer("ok")])
+    async with chat(client) as it:
+        await it.ask("first")
+        await it.sees("untested")
+        client.on_pair_change(pair().model_copy(update={"badge": "exact"}))
+        await it.until(lambda: "untested" not in it.shown)
+        await it.sees("exact")
+
+
+async def test_without_a_draft_model_the_reason_is_said() -> None:
+    async with chat() as it:
+        await it.pilot.press("ctrl+t")
+        await it.sees("✕ draft   no draft model chosen")
+
+
+async def test_esc_closes_and_changes_nothing() -> None:
+    client = FakeClient([[*says("Slow"), Wait("end"), ends("Slow")]])
+    async with chat(client) as it:
+        await it.send("go")
+        await it.sees("Slow")
+        await it.pilot.press("ctrl+t", "down")
+        await it.pilot.press("escape")
+        await it.until(lambda: it.composer.has_focus)
+        assert it.screen.mode == "auto"
+        assert client.cancels == 0, "esc closed the switch and did not stop the answer"
+        client.go("end")
+        await it.until(lambda: it.idle)
+
+
+async def test_a_choice_during_an_answer_is_for_the_next_one() -> None:
+    client = FakeClient([[*says("Slow"), Wait("end"), ends("Slow")], answer("Next.")])
+    async with chat(client) as it:
+        await it.send("go")
+        await it.sees("Slow")
+        await it.pilot.press("ctrl+t", "home", "enter")
+        await it.sees("Speculation: off, from the next answer on.")
+        client.go("end")
+        await it.until(lambda: it.idle)
+        await it.ask("next")
+    assert [settings.speculation for settings in client.asked] == ["auto", "off"]
