@@ -174,6 +174,7 @@ def test_options_reach_the_engine(ask: Slipstream, tmp_path: Path, model: Path) 
         "draft_max": 5,
         "max_tokens": 7,
         "stop": ["END", "FIN"],
+        "overflow": "stop",
     }
 
 

@@ -24,6 +24,7 @@ from tests.fixtures.kinds import WINDOW
 KINDS = {
     "gemma3": "full",
     "lfm2": "bounded",
+    "lfm2-swa": "bounded",
     "qwen35": "bounded",
     "mamba": "none",
     "mamba2": "none",
