@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Generator
 from typing import BinaryIO
 
 from pydantic import BaseModel, ValidationError
@@ -41,6 +42,9 @@ from engine.protocol import (
 )
 from engine.session import Session
 from engine.text.sandbox import RenderInterrupted
+
+IDLE_AFTER = 1.0
+"""Seconds without a request before the engine does something of its own."""
 
 LEAVE_WITHIN = 0.8
 """Seconds between end of file on stdin and the end of the process, whatever native code is doing."""
@@ -85,6 +89,7 @@ class Desk:
         self._lock = threading.Lock()
         self._current: int | None = None
         self._idle_work = False
+        self._came_in = threading.Event()
         self._cancelled: set[int] = set()
         self.abort: backend.AbortFlag | None = None
 
@@ -115,8 +120,19 @@ class Desk:
         """A request came in. What the main thread does in idle time is cut short."""
         with self._lock:
             self.requests.put((time.perf_counter(), request))
+            self._came_in.set()
             if self._idle_work and self.abort is not None:
                 self.abort.set()
+
+    def quiet_for(self, seconds: float) -> bool:
+        """Wait; False as soon as a request comes in."""
+        deadline = time.monotonic() + seconds
+        while self.requests.empty():
+            if time.monotonic() >= deadline:
+                return True
+            self._came_in.wait(max(0.0, deadline - time.monotonic()))
+            self._came_in.clear()
+        return False
 
     def may_idle(self) -> bool:
         """The main thread asks to spend a moment on its own; False when a request waits."""
@@ -136,6 +152,7 @@ class Desk:
             if self.abort is not None:
                 self.abort.set()
         self.requests.put(None)
+        self._came_in.set()
 
 
 def read_requests(source: BinaryIO, desk: Desk, writer: Writer) -> None:
@@ -183,8 +200,8 @@ def serve(desk: Desk, writer: Writer) -> None:
         traceback.print_exc()
         trouble = f"llama.cpp could not be loaded: {error}. Build llama-cpp-python again (make clean, make chat)."
     while True:
-        if session is not None:
-            work_while_idle(session, desk, writer)
+        if session is not None and (work := session.idle_work()) is not None and desk.quiet_for(IDLE_AFTER):
+            work_while_idle(work, session, desk, writer)
         if (waiting := desk.requests.get()) is None:
             break
         arrived, request = waiting
@@ -219,13 +236,12 @@ def serve(desk: Desk, writer: Writer) -> None:
         session.unload()
 
 
-def work_while_idle(session: Session, desk: Desk, writer: Writer) -> None:
+def work_while_idle(work: Generator[bool, None, None], session: Session, desk: Desk, writer: Writer) -> None:
     """Do what the session has to do in the background until a request comes in; what it cuts short starts anew."""
     if not desk.may_idle():
         return
-    work = session.idle_work()
     try:
-        for changed in work or ():
+        for changed in work:
             if changed and session.pair is not None:
                 writer.emit(PairChanged(pair=session.pair.info()))
             if not desk.may_idle():
@@ -236,8 +252,7 @@ def work_while_idle(session: Session, desk: Desk, writer: Writer) -> None:
         traceback.print_exc()
         session.give_up_idle_work()
     finally:
-        if work is not None:
-            work.close()
+        work.close()
         desk.idle_done()
 
 

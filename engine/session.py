@@ -59,7 +59,7 @@ class Session:
         self.abort = AbortFlag()
         self.pair: Pair | None = None
         self._profiles = profiles
-        self._answers = 0
+        self._may_idle_work = False
         self._gave_up = False
 
     # ---------------------------------------------------------------------------------------------------- loading
@@ -115,11 +115,12 @@ class Session:
 
     def idle_work(self) -> Generator[bool, None, None] | None:
         """Something useful to do while nobody waits, in small steps that yield True when the pair's badge changed;
-        None when there is nothing. The self-test waits for the first answer: that one must not wait for it."""
+        None when there is nothing. The self-test waits for the first answer, which must not wait for it, and does not
+        begin behind a cancel: who stops an answer wants the processor back."""
         pair = self.pair
         if pair is None or pair.tested is not None or not pair.exact or not pair.testable:
             return None
-        return None if self._answers == 0 or self._gave_up else pair.self_test()
+        return pair.self_test() if self._may_idle_work and not self._gave_up else None
 
     def give_up_idle_work(self) -> None:
         """It failed: do not try again with this pair."""
@@ -160,8 +161,8 @@ class Session:
             emit(Failed(id=request.id, code=code, message=error.sentence(size), detail=error.figures(size)))
             return
         try:
-            _Generation(pair, request, fitted, counter, self.abort, emit).run()
-            self._answers += 1
+            reason = _Generation(pair, request, fitted, counter, self.abort, emit).run()
+            self._may_idle_work = reason != "cancelled"
             pair.keep_profile()
         except BadSettings as error:
             emit(Failed(id=request.id, code=ErrorCode.BAD_SETTINGS, message=str(error)))
@@ -197,7 +198,8 @@ class _Generation:
         )
         counter.prompt_tokens = len(prompt.ids)
 
-    def run(self) -> None:
+    def run(self) -> FinishReason:
+        """Make the answer; returns why it ended."""
         history = list(self._prompt.ids)
         context = self._pair.target.context
         reason = self._prefill(history)
@@ -221,6 +223,7 @@ class _Generation:
         if reason == "length" and len(history) > context.size:
             self._notes.append(f"the context of {context.size:,} tokens is full")
         self._finish(reason)
+        return reason
 
     def _prefill(self, history: list[int]) -> FinishReason | None:
         """Bring the target's cache to ``history[:-1]``: keep the longest common prefix, evaluate the rest."""

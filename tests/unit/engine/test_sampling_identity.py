@@ -38,6 +38,9 @@ class ArithmeticDraft(ArithmeticTarget):
         super().__init__()
         self._noise = noise
 
+    def mark(self, **_: object) -> None:
+        """A memory that can take back anything keeps no copies."""
+
     def decode(self, tokens: Sequence[int], *, rows: int | None = None) -> np.ndarray:
         out = super().decode(tokens)
         noise = np.random.default_rng(len(self.tokens)).normal(0, self._noise, out.shape).astype(np.float32)
