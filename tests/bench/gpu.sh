@@ -14,7 +14,7 @@
 #   LLAMA_WHEEL      a CUDA wheel of llama-cpp-python 0.3.36, instead of building one
 #   GPU_PYTHON       a Python that has everything already (llama_cpp with CUDA, pydantic, jinja2, numpy, typer,
 #                    platformdirs): nothing is installed or built
-#   GPU_FLASH        off: build without flash attention kernels. They are about half of the compile time, but users
+#   GPU_FLASH        off: build without flash attention kernels, probably the larger part of the compile time; users
 #                    have them, so this is for a second try when the first one ran out of time
 #   GPU_CMAKE_ARGS   more flags for the build
 #   GPU_ARGS         more arguments for python -m tests.bench.gpu
@@ -77,6 +77,31 @@ export -f facts
 export base WORK
 step machine "$FACTS_SECONDS" bash -c facts || true
 
+# cuBLAS beside nvcc, or as a Python package, which CMake does not look for: then cublas is its folder.
+cublas=""
+find_cublas() {
+    local toolkit header python3
+    toolkit=$(dirname "$(dirname "$(readlink -f "$(command -v nvcc || echo /usr/bin/nvcc)")")")
+    compgen -G "$toolkit/lib*/libcublas.so" >/dev/null && return
+    compgen -G "$toolkit/targets/*/lib/libcublas.so" >/dev/null && return
+    compgen -G "/usr/local/cuda/lib*/libcublas.so" >/dev/null && return
+    compgen -G "/usr/lib/*/libcublas.so" >/dev/null && return
+    for python3 in "$base" python3; do
+        header=$("$python3" -c 'import glob, sys
+print(*(found for place in sys.path for found in glob.glob(place + "/nvidia/*/include/cublas_v2.h")), sep="\n")' | head -n 1) || continue
+        cublas=${header%/include/cublas_v2.h}
+        if [ -n "$cublas" ] && compgen -G "$cublas/lib/libcublasLt.so.*" >/dev/null; then return; fi
+    done
+    cublas=""
+    return 1
+}
+
+# The driver's library to link against: the toolkit's stub, which CMake finds, or the driver itself.
+find_driver() {
+    compgen -G "/usr/local/cuda/lib*/stubs/libcuda.so" || compgen -G "/usr/local/cuda/targets/*/lib/stubs/libcuda.so" ||
+        compgen -G "/usr/lib/*/libcuda.so.1" || compgen -G "/usr/local/nvidia/lib*/libcuda.so.1" || true
+}
+
 missing=()
 has() { command -v "$1" >/dev/null 2>&1 || missing+=("$2"); }
 if [[ " ${GPU_ARGS:-} " != *" --cpu "* ]]; then
@@ -93,6 +118,7 @@ else
     else
         has nvcc "nvcc (CUDA toolkit)"
         has c++ "a C++ compiler"
+        find_cublas || missing+=("cuBLAS (libcublas and cublas_v2.h, of the CUDA toolkit or of the package nvidia-cublas)")
     fi
     if [ ! -e "$WORK/venv/.app" ] && command -v make >/dev/null; then
         if step environment 60 make "VENV=$WORK/venv" "$WORK/venv/.python"; then
@@ -125,6 +151,15 @@ if [ -z "${GPU_PYTHON:-}" ]; then
         CMAKE_ARGS="-DGGML_CUDA=on -DCMAKE_CUDA_ARCHITECTURES=$architecture -DGGML_CUDA_FA_QUANTS=f16-f16"
         CMAKE_ARGS+=" -DGGML_CUDA_NCCL=off -DLLAVA_BUILD=OFF"
         if [ "${GPU_FLASH:-on}" = off ]; then CMAKE_ARGS+=" -DGGML_CUDA_FA=off"; fi
+        driver=$(find_driver | head -n 1)
+        case $driver in
+            "") CMAKE_ARGS+=" -DGGML_CUDA_NO_VMM=on" ;;  # needs no driver library to link against
+            *.so.1) CMAKE_ARGS+=" -DCUDA_cuda_driver_LIBRARY=$driver" ;;
+        esac
+        if [ -n "$cublas" ]; then
+            for name in cublas cublasLt; do CMAKE_ARGS+=" -DCUDA_${name}_LIBRARY=$(compgen -G "$cublas/lib/lib$name.so.*" | head -n 1)"; done
+            export CPATH=$cublas/include${CPATH:+:$CPATH} LD_LIBRARY_PATH=$cublas/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+        fi
         export CMAKE_ARGS="$CMAKE_ARGS ${GPU_CMAKE_ARGS:-}"
         say "flags: $CMAKE_ARGS"
     fi
