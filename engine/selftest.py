@@ -52,15 +52,15 @@ class _Findings:
 
 
 def self_test(
-    make: Callable[[CacheSettings], Context], tokens: Sequence[int]
+    make: Callable[[CacheSettings], Context], tokens: Sequence[int], settings: CacheSettings = EXACT
 ) -> Generator[SelfTestResult | None, None, None]:
-    """Test the exact settings on ``tokens`` (at least NEEDED), and time the fast ones beside them.
+    """Test ``settings`` (the exact ones) on ``tokens`` (at least NEEDED), and time the fast ones beside them.
 
     ``make`` gives an empty context of at least NEEDED tokens with the settings asked for; it is closed here. Yields
     None between steps and the result at the end; may be abandoned at any step (``close()`` frees the context).
     """
     found, fast = _Findings(), _Findings()
-    context = make(EXACT)
+    context = make(settings)
     try:
         for length in LENGTHS:
             yield from _compare_at(context, tokens, length, found)

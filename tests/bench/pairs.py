@@ -83,11 +83,11 @@ def smol() -> Path:
 
 
 def smol_f32(folder: Path, say: Say = lambda text: None) -> Path:
-    return _requantized(smol(), folder / "smollm2-135m-f32.gguf", F32, say)
+    return requantized(smol(), folder / "smollm2-135m-f32.gguf", F32, say)
 
 
 def smol_q2_k(folder: Path, say: Say = lambda text: None) -> Path:
-    return _requantized(smol(), folder / "smollm2-135m-q2_k.gguf", Q2_K, say)
+    return requantized(smol(), folder / "smollm2-135m-q2_k.gguf", Q2_K, say)
 
 
 _QUANTIZE = """
@@ -100,7 +100,7 @@ sys.exit(L.llama_model_quantize(source.encode(), out.encode(), ctypes.byref(para
 """
 
 
-def _requantized(source: Path, out: Path, kind: int, say: Say) -> Path:
+def requantized(source: Path, out: Path, kind: int, say: Say) -> Path:
     """``source`` in another weight type, by llama.cpp's own quantizer, in a process of its own (it prints)."""
     if out.exists():
         return out

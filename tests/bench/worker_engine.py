@@ -18,6 +18,7 @@ from engine.protocol import (
     Finished,
     Generate,
     GenerateSettings,
+    GpuLayers,
     Load,
     Loaded,
     LoadSettings,
@@ -71,12 +72,18 @@ class EngineWorker:
         return self._id
 
     def load(
-        self, target: str, draft: str | None, mode: ExactnessMode, context: int, threads: int | None
+        self,
+        target: str,
+        draft: str | None,
+        mode: ExactnessMode,
+        context: int,
+        threads: int | None,
+        gpu_layers: GpuLayers = 0,
     ) -> dict[str, Any]:
         events: list[Event] = []
         settings = LoadSettings(
-            target=ModelFile(path=target, gpu_layers=0),
-            draft=ModelFile(path=draft, gpu_layers=0) if draft else None,
+            target=ModelFile(path=target, gpu_layers=gpu_layers),
+            draft=ModelFile(path=draft, gpu_layers=gpu_layers) if draft else None,
             context=context,
             threads=threads,
             mode=mode,
@@ -95,6 +102,7 @@ class EngineWorker:
             "context": info.context,
             "template": info.template.name,
             "notes": list(info.notes),
+            "gpu_layers": info.target.gpu_layers,
             "size_bytes": info.target.size_bytes,
             "weight_bytes": weight_bytes(Path(target)),
             "versions": backend.versions(),

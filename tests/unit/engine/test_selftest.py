@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from engine.llama.context import EXACT, CacheSettings
+from engine.llama.context import EXACT, FAST, CacheSettings
 from engine.prefill import next_chunk
 from engine.protocol import SelfTestResult
 from engine.selftest import LENGTHS, NEEDED, WIDEST, self_test
@@ -101,6 +101,20 @@ def test_it_can_be_left_at_any_step() -> None:
             next(test)
         test.close()
         assert RoundingContext.open == 0
+
+
+@pytest.mark.parametrize("settings", [EXACT, FAST])
+def test_the_settings_asked_for_are_tested(settings: CacheSettings) -> None:
+    made: list[CacheSettings] = []
+
+    def make(wanted: CacheSettings) -> RoundingContext:
+        made.append(wanted)
+        return RoundingContext(EXACT, lambda context, width: len(made) == 1 and width == 6)  # a fault in the first only
+
+    result = [*self_test(make, list(range(NEEDED)), settings)][-1]  # type: ignore[arg-type]
+    assert made == [settings, FAST]
+    assert result is not None
+    assert result.widths == 5
 
 
 def test_it_compares_on_both_sides_of_the_kernel_borders() -> None:
