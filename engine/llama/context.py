@@ -127,6 +127,8 @@ class Context:
         self._wants_logits[count - rows : count] = True
         code = self._L.llama_decode(self.handle, batch)
         if code == 0:
+            if rows == 0 and self.model.gpu_layers > 0:
+                self._L.llama_synchronize(self.handle)  # a GPU works on; else the next pass would be charged for it
             self.length += count
             self._undo = min(count - 1, self.undo_limit)
             return self._rows(rows)
