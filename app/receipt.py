@@ -22,6 +22,16 @@ STEADY_WIDTH = 100
 DRAFTER_WORDS = {"none": "plain"}
 
 
+def backend_words(backend: str, layers: int, gpu_layers: int) -> str:
+    """Where the model runs: ``CPU``, or the device with the layers offloaded to it, ``CUDA0 28/29``.
+
+    The output layer counts as one, so all of a model of 28 layers is 29.
+    """
+    if gpu_layers == 0:
+        return "CPU"
+    return f"{backend.split(' (')[0]} {gpu_layers}/{layers + 1}"
+
+
 def wide(stats: Stats, drafter: str, *, steady: bool = False) -> str:
     """``42.1 tok/s  1.31x   accepted 71 % (214/301)   2.9 tok/pass   first 0.4 s   512 tok   lookup``.
 

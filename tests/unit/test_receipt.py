@@ -111,3 +111,9 @@ def test_a_refused_draft_is_no_news_to_those_who_asked_for_none() -> None:
         receipt.notes(make_receipt("lookup", "vocabulary differs", "lookup"))[0]
         != "lookup: draft refused, vocabulary differs"
     )
+
+
+def test_the_backend_is_named_with_the_layers_it_holds() -> None:
+    assert receipt.backend_words("CPU", 30, 0) == "CPU"
+    assert receipt.backend_words("CUDA0 (NVIDIA RTX 4090)", 28, 29) == "CUDA0 29/29"
+    assert receipt.backend_words("CUDA0 (NVIDIA RTX 4090)", 28, 16) == "CUDA0 16/29"

@@ -8,6 +8,7 @@ from textual.content import Content
 from textual.reactive import reactive
 
 from app.clean import clean_line
+from app.receipt import backend_words
 from app.tui.answering import EngineState
 from app.tui.names import full_name, pair_name
 from app.tui.widgets.line import Line
@@ -40,9 +41,12 @@ class Header(Line):
             if not wide:
                 return context
             badge = state.pair.badge if width >= 112 or len(state.pair.badge) < 10 else state.pair.badge.split(", ")[-1]
+            target = state.pair.target
+            backend = backend_words(state.pair.backend, target.layers, target.gpu_layers)
             return DOT.join(
                 [
-                    Content.styled(clean_line(pair_name(state.pair), max(20, width - 74)), "$muted"),
+                    Content.styled(clean_line(pair_name(state.pair), max(20, width - 77 - len(backend))), "$muted"),
+                    Content.styled(clean_line(backend, 24), "$muted"),
                     Content.styled(clean_line(badge, 30), "$muted"),
                     context,
                 ]

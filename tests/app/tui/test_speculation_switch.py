@@ -47,6 +47,15 @@ async def test_the_badge_follows_what_the_engine_finds_out() -> None:
         await it.sees("exact")
 
 
+async def test_the_first_row_names_the_backend_and_the_layers_on_it() -> None:
+    on_gpu = model().model_copy(update={"gpu_layers": 31})
+    loaded = pair().model_copy(update={"target": on_gpu, "backend": "CUDA0 (NVIDIA RTX 4090)"})
+    async with chat(FakeClient(loads=[[Loaded(id=0, pair=loaded)]])) as it:
+        await it.sees("CUDA0 31/31")
+    async with chat() as it:
+        await it.sees("· CPU ·")
+
+
 async def test_without_a_draft_model_the_reason_is_said() -> None:
     async with chat() as it:
         await it.pilot.press("ctrl+t")
