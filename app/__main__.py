@@ -1,6 +1,6 @@
 """``python -m app`` is ``slipstream``."""
 
-from app.cli import main
+from app.start import main
 
 if __name__ == "__main__":
     main()

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from app import __version__
 
@@ -108,7 +109,28 @@ GpuLayers = Annotated[
 DraftGpuLayers = Annotated[
     str | None, typer.Option(metavar="auto|all|N", help="Layers of the draft on a GPU.", rich_help_panel=MACHINE)
 ]
-AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.")]
+AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.", metavar="")]
+
+
+class Command(TyperCommand):
+    """Its help does not put ``<bool>`` behind ``--help``."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        return _bare(super().get_help_option(ctx))
+
+
+class Commands(TyperGroup):
+    """As :class:`Command`."""
+
+    def get_help_option(self, ctx: Any) -> Any:
+        return _bare(super().get_help_option(ctx))
+
+
+def _bare(option: Any) -> Any:
+    if option is not None:
+        option.metavar = ""
+    return option
+
 
 app = typer.Typer(
     name="slipstream",
@@ -117,6 +139,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
+    cls=Commands,
 )
 
 
@@ -128,19 +151,37 @@ def _version(wanted: bool) -> None:
 
 @app.callback(invoke_without_command=True)
 def start(
-    context: typer.Context,
+    ctx: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.")
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.", metavar=""),
     ] = False,
+    model: Model = None,
+    draft: Draft = None,
+    speculation: SpeculationMode = None,
+    draft_max: DraftMax = None,
+    temperature: Temperature = None,
+    top_k: TopK = None,
+    top_p: TopP = None,
+    min_p: MinP = None,
+    system: System = None,
+    context: Context = None,
+    threads: Threads = None,
+    mode: ExactMode = None,
+    gpu_layers: GpuLayers = None,
+    draft_gpu_layers: DraftGpuLayers = None,
 ) -> None:
-    """Open the chat unless a command was given."""
-    if context.invoked_subcommand is None:
+    """Open the chat unless a command was given; that takes the options before it as well."""
+    options = {name: value for name, value in locals().items() if name not in ("ctx", "version")}
+    if ctx.invoked_subcommand is None:
         from app.commands.chat import open_chat
 
-        raise typer.Exit(open_chat({}))
+        raise typer.Exit(open_chat(options))
+    given = {name: str(value) for name, value in options.items() if value is not None}
+    ctx.default_map = {ctx.invoked_subcommand: given}
 
 
-@app.command()
+@app.command(cls=Command)
 def chat(
     model: Model = None,
     draft: Draft = None,
@@ -164,7 +205,7 @@ def chat(
     raise typer.Exit(open_chat(options))
 
 
-@app.command()
+@app.command(cls=Command)
 def ask(
     prompt: Annotated[
         str | None, typer.Argument(help="What to ask. Standard input, when piped, is appended.", show_default=False)
@@ -212,11 +253,12 @@ def ask(
     raise typer.Exit(run_ask(options))
 
 
-@app.command()
+@app.command(cls=Command)
 def doctor(
     as_json: AsJson = False,
     self_test: Annotated[
-        bool, typer.Option("--self-test", help="Also find out how exact the chosen model is on this machine.")
+        bool,
+        typer.Option("--self-test", help="Also find out how exact the chosen model is on this machine.", metavar=""),
     ] = False,
     model: Model = None,
 ) -> None:

@@ -16,8 +16,8 @@ DASH = "–"
 MIN_TOKENS = 3
 """Below this many tokens a speed says nothing: one slow pass would be half of it."""
 
-STEADY_WIDTH = 100
-"""Columns that the steady wide line needs with the longest drafter's name."""
+STEADY_WIDTH = 95
+"""Columns that the steady wide line needs with the longest drafter's name: what a terminal of 100 leaves."""
 
 DRAFTER_WORDS = {"none": "plain"}
 
@@ -40,7 +40,7 @@ def wide(stats: Stats, drafter: str, *, steady: bool = False) -> str:
     rate = decode_rate(stats)
     speed = f"{_number(rate, 5 if steady else 0)} tok/s{_factor(stats, steady)}"
     parts = [speed, _accepted(stats, steady), *_costs(stats, steady), drafter_word(drafter)]
-    return "   ".join(parts)
+    return ("  " if steady else "   ").join(part for part in parts if part)
 
 
 def narrow(stats: Stats, drafter: str) -> str:
@@ -53,7 +53,7 @@ def narrow(stats: Stats, drafter: str) -> str:
         f"{_number(stats.tokens_per_pass)}/pass",
         drafter_word(drafter),
     ]
-    return " · ".join(parts)
+    return " · ".join(part for part in parts if part)
 
 
 def decode_rate(stats: Stats) -> float | None:
@@ -77,7 +77,8 @@ def drafter_word(drafter: str) -> str:
 def notes(receipt: Receipt) -> list[str]:
     """Everything that was done otherwise than asked, one line each: ``plain: draft refused, ...``."""
     lines: list[str] = []
-    if receipt.draft_refused and receipt.settings.speculation in ("draft", "auto"):
+    said = any(note.startswith("draft refused") for note in receipt.notes)  # by the engine, in its own words
+    if receipt.draft_refused and not said and receipt.settings.speculation in ("draft", "auto"):
         reason = receipt.draft_refused
         reason = reason if reason.lower().startswith("draft") else f"draft refused, {reason}"
         lines.append(f"{drafter_word(receipt.drafter)}: {reason}")

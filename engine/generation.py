@@ -126,7 +126,7 @@ class Generation:
 
     def _choose_drafter(self, settings: GenerateSettings) -> Drafter:
         pair, mode = self._pair, settings.speculation
-        if mode == "off":
+        if mode == "off" or settings.draft_max == 0:
             return NoDrafter()
         if pair.target.context.longest_undo == 0:  # the pair's notes say why
             return NoDrafter()

@@ -102,3 +102,14 @@ def _read_v1(folder: Path) -> float | None:
         return None if limit <= 0 else limit / int((folder / "cpu.cfs_period_us").read_text())
     except (OSError, ValueError):
         return None
+
+
+def available_memory(root: Path = Path("/")) -> int | None:
+    """Bytes that can be had without pushing others out; None where the system does not say (macOS, Windows)."""
+    try:
+        for line in (root / "proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except (OSError, ValueError, IndexError):
+        pass
+    return None

@@ -60,6 +60,14 @@ class Keeper:
         """Conversations that are newer in memory than in the file."""
         return tuple(self._unsaved)
 
+    def unsaved_messages(self) -> dict[int, int]:
+        """Conversation -> how many of its messages the file has not got."""
+        return {chat: len(messages) for chat, messages in self._unsaved.items()}
+
+    def is_gone(self, token: str) -> bool:
+        """Whether the instance that calls itself ``token`` (never our own) has ended."""
+        return self.file is None or is_gone(self.file, token)
+
     def close(self) -> None:
         if self._unsaved:
             self._save()

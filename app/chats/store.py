@@ -33,12 +33,15 @@ from app.chats import tree
 from app.chats.disk import Tell
 from app.chats.keeper import Keeper
 from app.chats.records import Conversation, Figures, Message, StoreError
+from app.chats.troubles import why
 from app.chats.words import storable, title_from
 
 if TYPE_CHECKING:  # only a name here; importing it would cost the start more than opening the store does
     from engine.protocol import Finished
 
 _LAST_OPEN: Final = "last_conversation"
+_OPEN_BY: Final = "open:"
+"""``open:<writer>``: the chat that this instance has on screen."""
 
 
 def open_chats(file: Path | None, tell: Tell) -> ChatStore:
@@ -69,6 +72,21 @@ class ChatStore:
         """None while everything is on disk, else the sentence "not saved: ..." for the status line."""
         return self._keeper.trouble
 
+    def lost(self) -> str | None:
+        """After :meth:`close`: one sentence about what could not be saved; None when everything was."""
+        with self._lock:
+            unsaved = {chat: number for chat, number in self._keeper.unsaved_messages().items() if number}
+            if not unsaved or self.trouble is None:
+                return None
+            number = sum(unsaved.values())
+            what = f"{number} message{'s' if number > 1 else ''}"
+            if len(unsaved) == 1:
+                chat = self._keeper.in_memory(lambda db: tree.conversation(db, next(iter(unsaved))))
+                what += f' of the chat "{chat.title}"' if chat else ""
+            else:
+                what += f" in {len(unsaved)} chats"
+            return f"Not saved: {what}. {why(self.trouble)}"
+
     def close(self) -> None:
         """Try once more to save what is missing, and let go of the file. Safe to call twice."""
         with self._lock:
@@ -82,7 +100,7 @@ class ChatStore:
 
         def create(db: sqlite3.Connection) -> None:
             tree.insert_conversation(db, number, now, words)
-            tree.remember(db, _LAST_OPEN, number)
+            self._remember_open(db, number)
 
         with self._lock:
             self._keeper.write(create, number, new=True)
@@ -115,9 +133,19 @@ class ChatStore:
     def mark_open(self, conversation_id: int) -> None:
         """Remember which chat is on screen (``create_conversation`` and ``append_user`` do it by themselves)."""
         with self._lock:
-            self._keeper.write(
-                lambda db: tree.remember(db, _LAST_OPEN, conversation_id), conversation_id, durable=False
-            )
+            self._keeper.write(lambda db: self._remember_open(db, conversation_id), conversation_id, durable=False)
+
+    def open_elsewhere(self, conversation_id: int) -> bool:
+        """Whether another live instance has this chat on screen. Mark it open first: of two that start at the same
+        time, at least one sees the other."""
+        with self._lock:
+            chats = self._keeper.read(lambda db: tree.remembered_under(db, _OPEN_BY))
+            found = False
+            for key, number in chats:
+                token = key.removeprefix(_OPEN_BY)
+                if token != self._keeper.token and number == conversation_id:
+                    found = found or not self._keeper.is_gone(token)
+            return found
 
     def rename(self, conversation_id: int, title: str) -> Conversation:
         """Give a chat a title of the user's choice."""
@@ -139,7 +167,7 @@ class ChatStore:
 
         def append(db: sqlite3.Connection) -> None:
             tree.insert_message(db, said, None, title)
-            tree.remember(db, _LAST_OPEN, conversation_id)
+            self._remember_open(db, conversation_id)
 
         with self._lock:
             self._require_parent(said)
@@ -248,6 +276,14 @@ class ChatStore:
             return found | self._keeper.in_memory(lambda db: tree.figures(db, wanted))
 
     # ------------------------------------------------------------------------------------------------- helpers
+
+    def _remember_open(self, db: sqlite3.Connection, conversation_id: int) -> None:
+        tree.remember(db, _LAST_OPEN, conversation_id)
+        for key, _ in tree.remembered_under(db, _OPEN_BY):
+            token = key.removeprefix(_OPEN_BY)
+            if token != self._keeper.token and self._keeper.is_gone(token):
+                tree.forget(db, key)
+        tree.remember(db, f"{_OPEN_BY}{self._keeper.token}", conversation_id)
 
     def _known(self, conversation_id: int) -> Conversation:
         found = self.conversation(conversation_id)

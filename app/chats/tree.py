@@ -104,6 +104,11 @@ def remembered(db: sqlite3.Connection, key: str) -> Any:
     return row[0] if row else None
 
 
+def remembered_under(db: sqlite3.Connection, prefix: str) -> list[tuple[str, Any]]:
+    """Every key that begins with ``prefix``, and its value."""
+    return db.execute("SELECT key, value FROM meta WHERE substr(key, 1, ?) = ?", (len(prefix), prefix)).fetchall()
+
+
 def everything_remembered(db: sqlite3.Connection) -> list[tuple[str, Any]]:
     return db.execute("SELECT key, value FROM meta").fetchall()
 
@@ -118,6 +123,10 @@ def _conversation(row: tuple[Any, ...]) -> Conversation:
 
 def remember(db: sqlite3.Connection, key: str, value: int | str) -> None:
     db.execute("INSERT INTO meta VALUES (?, ?) ON CONFLICT DO UPDATE SET value = excluded.value", (key, value))
+
+
+def forget(db: sqlite3.Connection, key: str) -> None:
+    db.execute("DELETE FROM meta WHERE key = ?", (key,))
 
 
 def insert_conversation(db: sqlite3.Connection, conversation_id: int, now: float, settings: str) -> None:

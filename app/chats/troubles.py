@@ -27,9 +27,17 @@ def is_damage(error: Exception) -> bool:
     return code_of(error) in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
+def why(trouble: str) -> str:
+    """Only the reason of a sentence "not saved: ...", for when nothing goes on any more."""
+    reason = trouble.removeprefix("not saved: ").partition(f" {GOES_ON}")[0]
+    return reason[:1].upper() + reason[1:]
+
+
 def not_saved(error: Exception, file: Path) -> str:
     """The sentence "not saved: ..." for a write that failed: why, what was kept, what to do."""
     code, number = code_of(error), getattr(error, "errno", None)
+    if file.is_dir():
+        return f"not saved: {file} is a folder and not a file. {GOES_ON}; move the folder away."
     if code == sqlite3.SQLITE_FULL or number in _FULL:
         return f"not saved: the disk of {file.parent} is full. {GOES_ON}; it is saved as soon as there is room."
     if is_busy(error):

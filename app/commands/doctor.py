@@ -20,7 +20,7 @@ from app.commands import client
 from app.commands.errors import FAILED
 from app.commands.exactness import exactness_words, examine_exactness
 from app.library.catalog import catalog
-from app.library.resolve import ModelNotFoundError, find_source, gguf_files
+from app.library.resolve import ModelNotFoundError, find_source, gguf_files, resolve
 from app.settings import load_settings
 from engine.files.header import HeaderError, read_header
 from engine.protocol import Described, Failed
@@ -36,6 +36,8 @@ ENGINE_PATIENCE = 30.0
 def run_doctor(as_json: bool, *, self_test: bool = False, model: str | None = None) -> int:
     """Look at everything, print it, and return the exit code."""
     report = examine()
+    if model is not None and not self_test:
+        report["models"].append(_named_model(model, report["problems"]))
     if self_test:
         report["exactness"] = examine_exactness(model, report["problems"])
     text = json.dumps(report, indent=2, ensure_ascii=False) if as_json else _words(report)
@@ -159,6 +161,15 @@ def _model(file: Path, problems: list[str]) -> dict[str, Any]:
     if report["wrong"]:
         problems.append(report["wrong"])
     return report
+
+
+def _named_model(wanted: str, problems: list[str]) -> dict[str, Any]:
+    """The model that was asked about, whole or not."""
+    try:
+        return _model(resolve(wanted, paths.models_dir(), catalog()), problems)
+    except ModelNotFoundError as error:
+        problems.append(str(error))
+        return {"path": wanted, "wrong": str(error)}
 
 
 def _terminal() -> dict[str, Any]:

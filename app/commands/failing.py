@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import time
 import traceback
 
@@ -19,6 +20,8 @@ def explain(error: Exception) -> int:
     elif isinstance(error, TyperException):  # a wrong option or argument
         message = error.format_message() if hasattr(error, "format_message") else str(error)
         say(f"{message.rstrip('.')}. See: slipstream --help")
+    elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
+        say(f"The output could not be written: {error.strerror}.")
     else:
         log = _log(error)
         kept = f"the details are in {log}" if log else "the log could not be written"

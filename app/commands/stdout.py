@@ -55,7 +55,7 @@ class Progress:
     """One changing line on a terminal's stderr, gone before the answer begins; nothing where nobody looks."""
 
     def __init__(self) -> None:
-        self._on = sys.stderr is not None and sys.stderr.isatty()
+        self._on = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._shown = ""
 
     def show(self, text: str) -> None:

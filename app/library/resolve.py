@@ -25,14 +25,14 @@ def resolve(wanted: str, models_dir: Path, catalog: Catalog) -> Path:
     Whether the file is a whole GGUF is for the engine to find out.
     """
     path = Path(wanted).expanduser()
+    if not _looks_like_path(wanted) and (pair := catalog.find(wanted)):
+        return find_source(pair.target, models_dir)  # whatever stands in the present folder; a path says ./name
     if path.is_file():
         return path.resolve()
     if path.is_dir():
         inside = gguf_files(path)
         hint = f"it holds {_list([file.name for file in inside[:4]])}" if inside else "it holds no .gguf file"
         raise ModelNotFoundError(f"{wanted} is a folder, and a model is a file; {hint}.")
-    if pair := catalog.find(wanted):
-        return find_source(pair.target, models_dir)
     local = gguf_files(models_dir)
     by_name = [file for file in local if wanted.casefold() in (file.name.casefold(), file.stem.casefold())]
     if len(by_name) == 1:
@@ -89,10 +89,10 @@ def _looks_like_path(wanted: str) -> bool:
 
 
 def _nearest_file(path: Path) -> str:
-    """`` (there is NAME beside it)`` when the folder holds a model of a similar name."""
+    """`` (did you mean NAME?)`` when the folder holds a model of a similar name."""
     names = [file.name for file in path.parent.glob("*.gguf")] if path.parent.is_dir() else []
     close = difflib.get_close_matches(path.name, names, n=1, cutoff=0.6)
-    return f" (its folder holds {close[0]})" if close else ""
+    return f" (did you mean {close[0]}?)" if close and close[0] != path.name else ""
 
 
 def _nearest(wanted: str, known: Sequence[str]) -> list[str]:

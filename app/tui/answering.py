@@ -85,7 +85,7 @@ class EngineState:
 
 class Answering:
     """Owns the conversation with the engine. ``changed`` is called after every change of state, ``ended`` once per
-    answer, after its last text has arrived."""
+    answer, after its last text has arrived. ``no_model`` is said when there is none to answer with."""
 
     def __init__(
         self,
@@ -94,6 +94,7 @@ class Answering:
         *,
         changed: Callable[[], None],
         ended: Callable[[Answer], None],
+        no_model: str = "",
     ) -> None:
         self.engine = engine
         self.state = EngineState(is_loading=load is not None)
@@ -101,6 +102,7 @@ class Answering:
         self._load = load
         self._changed = changed
         self._ended = ended
+        self._no_model = no_model
         self._wake = asyncio.Event()
         self._stops: set[asyncio.Task[None]] = set()
         engine.on_pair_change = self._pair_changed
@@ -208,6 +210,8 @@ class Answering:
                 self._end(answer, event.finish_reason)
             case Failed(code=ErrorCode.CANCELLED):
                 self._end(answer, "cancelled")
+            case Failed(code=ErrorCode.NO_MODEL) if self._no_model:
+                self._fail(answer, event.model_copy(update={"message": self._no_model}))
             case Failed():
                 self._fail(answer, event)
 

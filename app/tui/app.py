@@ -30,6 +30,9 @@ STYLED: Final = "composer header key_bar notice prompt_row speculation_picker to
 WIDGET_STYLES: Final = [f"widgets/{name}.tcss" for name in STYLED.split()]
 
 
+NO_MODEL: Final = "No model is loaded: start with slipstream chat --model FILE, or name a model in settings.toml."
+
+
 class SlipstreamApp(App[None]):
     """One chat screen over one engine and one store."""
 
@@ -49,6 +52,7 @@ class SlipstreamApp(App[None]):
         system: str = "",
         theme: str = DARK.name,
         complaints: Iterable[str] = (),
+        no_model: str = "",
     ) -> None:
         super().__init__()
         self.engine = engine
@@ -57,6 +61,8 @@ class SlipstreamApp(App[None]):
         self.defaults = defaults or GenerateSettings(messages=())
         self.system = system
         self.complaints = tuple(complaints)
+        self.no_model = no_model or NO_MODEL
+        """What helps where there is no model to load."""
         self.fault: BaseException | None = None
         """The exception that ended the app, for whoever ran it."""
         self.before_leaving: Callable[[], None] = lambda: None
@@ -78,7 +84,7 @@ class SlipstreamApp(App[None]):
         return fallback_variables()
 
     def get_default_screen(self) -> Screen[Any]:
-        return ChatScreen(self.engine, self.load, self.defaults, self.system, self.store)
+        return ChatScreen(self.engine, self.load, self.defaults, self.system, self.store, self.no_model)
 
     @property
     def chat_screen(self) -> ChatScreen | None:
@@ -87,7 +93,7 @@ class SlipstreamApp(App[None]):
 
     def on_ready(self) -> None:
         if self.complaints and (screen := self.chat_screen) is not None:
-            screen.say("\n".join(self.complaints), "warning")
+            screen.add("\n".join(self.complaints), "warning")
 
     def tell(self, notice: Notice) -> None:
         """Something the store has to say; safe to call before the screen is there."""
@@ -96,6 +102,7 @@ class SlipstreamApp(App[None]):
             self.complaints = (*self.complaints, notice.text)
         else:
             screen.say(notice.text, notice.severity)
+            screen.show_trouble()
 
     # ----------------------------------------------------------------------------------------------------- actions
 
@@ -113,7 +120,7 @@ class SlipstreamApp(App[None]):
             if chat.check_action("new_chat", ()):
                 yield SystemCommand("New chat", "ctrl+n: start an empty chat", chat.action_new_chat)
             yield SystemCommand("Copy", "ctrl+c: copy what is selected", chat.action_copy)
-            yield SystemCommand("Latest text", "end: go to the end and follow it", chat.action_latest)
+            yield SystemCommand("Latest text", "ctrl+end: go to the end and follow it", chat.action_latest)
         yield SystemCommand("Light or dark", "switch the colours", self.action_switch_colours)
         yield SystemCommand("Theme", "choose among all themes", self.action_change_theme)
         yield SystemCommand("Quit", "ctrl+q: leave; everything is kept", self.action_quit)

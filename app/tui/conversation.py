@@ -21,10 +21,12 @@ class Turn:
 
     message: Message | None
     figures: Figures | None = None
+    waiting: str = ""
+    """A message of the user that is sent when the answer before it has ended."""
 
     @property
     def text(self) -> str:
-        return self.message.content if self.message else ""
+        return self.message.content if self.message else self.waiting
 
     @property
     def state(self) -> MessageState:
@@ -36,9 +38,18 @@ class OpenChat:
 
     def __init__(self, store: ChatStore, *, fresh: bool = False) -> None:
         self.store = store
+        self.elsewhere = False
+        """Whether the last chat was left to another instance, which has it open."""
         conversation = None if fresh else store.last_conversation()
+        if conversation is not None:
+            if store.trouble is None:
+                store.mark_open(conversation.id)
+            if store.open_elsewhere(conversation.id):
+                conversation, self.elsewhere = None, True
         self.conversation = conversation or store.create_conversation()
         self._path = list(store.path(self.conversation.id))
+        self._read: tuple[int, int] | None = None
+        """Message id and tokens of an answer that was stopped while its prompt was read."""
 
     @property
     def title(self) -> str:
@@ -61,11 +72,26 @@ class OpenChat:
         """Tokens that the conversation took at its last answer; 0 when nobody counted."""
         for message in reversed(self._path):
             if message.role == "assistant":
+                if self._read is not None and self._read[0] == message.id:
+                    return self._read[1]
                 figures = self.store.figures([message.id]).get(message.id)
                 stats = figures.stats() if figures else None
                 if stats is not None:
                     return stats.prompt_tokens + stats.output_tokens
         return 0
+
+    @property
+    def written_elsewhere(self) -> bool:
+        """Whether another instance is writing an answer of this chat. Not to be asked while we write one."""
+        return any(message.state == "writing" for message in self._path)
+
+    def read_again(self) -> bool:
+        """Take what another instance has done to this chat; whether there was anything. Not while an answer is made."""
+        path = list(self.store.path(self.conversation.id))
+        was = [(message.id, message.state, message.content) for message in self._path]
+        self._path = path
+        self._refresh()
+        return was != [(message.id, message.state, message.content) for message in path]
 
     # --------------------------------------------------------------------------------------------- what is said
 
@@ -123,6 +149,8 @@ class OpenChat:
         else:
             ended = self.store.finish_answer(turn.message.id, _finished(answer))
         turn.message = replace(ended, content=answer.text)
+        if not answer.text and answer.read is not None and answer.read[0] < answer.read[1]:
+            self._read = (ended.id, answer.read[0])
         turn.figures = self.store.figures([ended.id]).get(ended.id)
         self._path[-1] = turn.message
         self._refresh()

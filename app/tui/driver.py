@@ -4,26 +4,27 @@ Changes to the driver of Textual 8.2.8:
 
 * bytes that are no UTF-8 (old-style mouse reports, half a pasted character) become replacement marks; upstream decodes
   strictly and its reader thread takes the app down (Textualize/textual#6668);
-* a sequence that the parser cannot digest costs that sequence, not the app;
+* pastes, escape keys and sequences are told apart before Textual's parser sees them (app/tui/terminal_input.py), and a
+  sequence that the parser cannot digest costs that sequence, not the app;
 * a terminal that went away ends the app instead of raising in a thread or blocking the writer;
 * lines that arrive in one piece from a terminal without bracketed paste are one paste, not many messages.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import os
 import selectors
 import sys
 import time
-from codecs import getincrementaldecoder
 from collections.abc import Iterable
 from typing import IO, TYPE_CHECKING, Any, cast
 
-from textual import events
-from textual._xterm_parser import XTermParser
 from textual.drivers.linux_driver import LinuxDriver
 from textual.message import Message
+
+from app.tui.terminal_input import TerminalInput
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -31,8 +32,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 READ_SIZE = 64 * 1024
-PASTE_PAUSE = 0.05
-"""Pieces of one unbracketed paste follow each other within this many seconds."""
 
 
 class _LastingFile:
@@ -89,37 +88,25 @@ class TerminalDriver(LinuxDriver):
         return columns or 80, lines or 24
 
     def run_input_thread(self) -> None:
-        """Read, decode and dispatch until the app leaves or the terminal does."""
+        """Read, cut and dispatch until the app leaves or the terminal does."""
         selector = selectors.SelectSelector()
         selector.register(self.fileno, selectors.EVENT_READ)
-        decode = getincrementaldecoder("utf-8")("replace").decode
-        parser = XTermParser(self._debug)
-        last_paste = 0.0
+        source = TerminalInput(self._debug)
         try:
             while not self.exit_event.is_set():
-                ready = selector.select(0.1)
-                text = ""
+                ready = selector.select(0.02 if source.waiting else 0.1)
+                data = b""
                 if ready:
-                    try:
+                    with contextlib.suppress(OSError):
                         data = os.read(self.fileno, READ_SIZE)
-                    except OSError:
-                        data = b""
                     if not data:
                         self._hung_up()
                         return
-                    text = decode(data)
+                now = time.monotonic()
                 try:
-                    now = time.monotonic()
-                    if text and is_unbracketed_paste(text, continued=now - last_paste < PASTE_PAUSE):
-                        last_paste = now
-                        self._dispatch([events.Paste(text)])
-                        continue
-                    if text:
-                        self._dispatch(parser.feed(text))
-                    self._dispatch(parser.tick())
+                    self._dispatch(source.feed(data, now) if data else source.tick(now))
                 except Exception:
-                    log.warning("input that no terminal should send: %.80r", text, exc_info=True)
-                    parser = XTermParser(self._debug)
+                    log.warning("input that could not be dispatched: %.80r", data, exc_info=True)
         finally:
             selector.close()
 
@@ -130,19 +117,3 @@ class TerminalDriver(LinuxDriver):
     def _hung_up(self) -> None:
         log.info("the terminal is gone")
         self._app.call_later(self._app.action_quit)
-
-
-def is_unbracketed_paste(text: str, *, continued: bool = False) -> bool:
-    """Whether ``text``, read in one piece, is pasted lines rather than keys.
-
-    Keys come one or a few at a time; several lines in one read, with text behind the first line end, come from a
-    terminal that does not bracket pastes. ``continued``: the read before was one, so this is its rest.
-    """
-    if "\x1b" in text or not text.strip("\r\n"):
-        return False
-    if any(character < " " and character not in "\r\n\t" for character in text):
-        return False
-    if continued:
-        return True
-    head, line_end, rest = text.replace("\n", "\r").partition("\r")
-    return bool(head and line_end and rest.strip("\r"))

@@ -19,6 +19,7 @@ CHAT: Final = (
     Binding("escape", "stop", "stop", key_display="esc", id="chat.stop"),
     Binding("ctrl+t", "speculation", "speculation", id="chat.speculation"),
     Binding("ctrl+n", "new_chat", "new", id="chat.new"),
+    Binding("ctrl+end", "latest", "latest", show=False, id="chat.latest"),
     Binding("ctrl+c,super+c", "copy", "copy", show=False, priority=True, id="chat.copy"),
 )
 
@@ -27,7 +28,9 @@ APP: Final = (
     Binding("ctrl+q", "quit", "quit", priority=True, id="app.quit"),
 )
 
-PICKER: Final = (
+MODES: Final = (
     Binding("enter", "select", "choose", id="picker.choose"),
-    Binding("escape,ctrl+t", "close", "back", key_display="esc", id="picker.close"),
+    Binding("up", "cursor_up", "move", key_display="↑↓", id="picker.move"),
 )
+
+PICKER: Final = (Binding("escape,ctrl+t", "close", "back", key_display="esc", id="picker.close"),)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from app.tui.answering import Answer
 from app.tui.conversation import OpenChat, Turn
@@ -72,5 +72,7 @@ class LiveAnswer:
 
     @property
     def context_used(self) -> int | None:
-        stats: Any = self.answer.stats
+        stats, read = self.answer.stats, self.answer.read
+        if read is not None and not self.answer.text:
+            return read[0]
         return stats.prompt_tokens + stats.output_tokens if stats is not None else None

@@ -10,7 +10,7 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterable
-from contextlib import closing, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -41,15 +41,17 @@ def run_chat(
     """Open the chat and return the exit code: 0 quit, 1 error (one sentence on stderr), 128 + n ended by signal n.
 
     ``defaults`` holds sampling, speculation, draft_max, seed, max_tokens and stop for every answer (its messages are
-    not looked at); ``complaints`` are sentences to show at start, for instance about settings.toml.
+    not looked at); ``complaints`` are sentences to show at start, for instance about settings.toml. Without ``load``
+    the last of them says why there is no model.
     """
     fault: BaseException | None = None
     code = 0
+    lost: list[str] = []
     log_path = _log_to(log_path)
     try:
         with borrowed_terminal(log_path) as terminal:
             try:
-                code, fault = _run(engine, load, terminal, chats_file, defaults, system, theme, complaints)
+                code, fault = _run(engine, load, terminal, chats_file, defaults, system, theme, complaints, lost)
             except Exception as error:
                 log.exception("the chat could not be run")
                 code, fault = 1, error
@@ -60,10 +62,12 @@ def run_chat(
         return 1
     if fault is not None:
         print(
-            f"Slipstream had to end because of a fault of its own ({type(fault).__name__}). Your chats are kept; "
-            f"what happened is in {log_path}.",
+            f"Slipstream had to end because of a fault of its own ({type(fault).__name__}). "
+            f"{'W' if lost else 'Your chats are kept; w'}hat happened is in {log_path}.",
             file=sys.stderr,
         )
+    for sentence in lost:
+        print(sentence, file=sys.stderr)
     return code
 
 
@@ -76,6 +80,7 @@ def _run(
     system: str,
     theme: str,
     complaints: Iterable[str],
+    lost: list[str],
 ) -> tuple[int, BaseException | None]:
     with asyncio.Runner() as runner:
         runner.run(_start(engine))  # its imports run while ours do
@@ -85,6 +90,7 @@ def _run(
             from app.tui.app import SlipstreamApp
 
             early: list[str] = [*complaints]
+            no_model = early[-1] if early and load is None else ""
             app: SlipstreamApp | None = None
 
             def tell(notice: Notice) -> None:
@@ -93,11 +99,23 @@ def _run(
                 else:
                     app.tell(notice)
 
-            with closing(open_chats(chats_file, tell)) as store:
+            store = open_chats(chats_file, tell)
+            try:
                 app = SlipstreamApp(
-                    engine, load, store, defaults=defaults, system=system, theme=theme, complaints=early
+                    engine,
+                    load,
+                    store,
+                    defaults=defaults,
+                    system=system,
+                    theme=theme,
+                    complaints=early,
+                    no_model=no_model,
                 )
                 return runner.run(_main(app, engine, terminal))
+            finally:
+                store.close()
+                if (sentence := store.lost()) is not None:
+                    lost.append(sentence)
         finally:
             runner.run(engine.close())
 

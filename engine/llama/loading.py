@@ -10,6 +10,7 @@ from engine.llama.backend import AbortFlag, gpus, system_info
 from engine.llama.context import EXACT, FAST, CacheSettings, Context, ContextError, DecodeAborted
 from engine.llama.model import LoadCancelled, LoadError, Model, layer_words, offload_attempts
 from engine.llama.rollback import probe
+from engine.machine import available_memory
 from engine.protocol import GpuLayers
 
 
@@ -78,6 +79,8 @@ def open_model(
                 f"the GPU's memory did not hold {layer_words(attempts[0])} of {wish.path.name}; "
                 f"{layer_words(layers)} offloaded",
             )
+        if attempts == [0] and wish.gpu_layers not in ("auto", 0):
+            notes.append("no GPU was found that layers could be offloaded to; the processor does all the work")
         return Opened(model, context, notes)
     assert failure is not None
     raise failure
@@ -92,6 +95,13 @@ def _make_context(model: Model, wish: Wish, abort: AbortFlag) -> tuple[Context, 
             f"{model.path.name} was trained for; answers may degrade beyond that"
         )
     settings = cache_settings(wish.exact, model.gpu_layers)
+    needed, free = model.cache_bytes(size), available_memory()
+    if model.gpu_layers == 0 and free is not None and needed > free:
+        # The kernel would grant it page by page until something is killed.
+        raise ContextError(
+            f"A context of {size:,} tokens for {model.path.name} needs about {needed / 1e9:,.1f} GB of memory, and "
+            f"{free / 1e9:,.1f} GB are free. Choose a smaller context."
+        )
     try:
         return _context(model, wish, size, settings, abort), notes
     except ContextError:

@@ -75,6 +75,12 @@ class Model:
         length = self._L.llama_model_meta_val_str(self.handle, key.encode(), buffer, len(buffer))
         return buffer.value.decode("utf-8", "replace") if length >= 0 else None
 
+    def cache_bytes(self, context: int) -> int:
+        """About how much memory the KV cache of ``context`` tokens takes, with 16-bit entries."""
+        L, handle = self._L, self.handle
+        width = L.llama_model_n_embd(handle) * L.llama_model_n_head_kv(handle) // max(1, L.llama_model_n_head(handle))
+        return int(context * self.layers * width * 2 * 2)
+
     def info(self) -> ModelInfo:
         """The file's record for status line and receipt."""
         size = self.path.stat().st_size

@@ -86,3 +86,25 @@ def test_without_the_starter_the_chats_can_still_be_read(
 def test_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert slipstream(monkeypatch, "--version") == 0
     assert capsys.readouterr().out.startswith("slipstream 0.")
+
+
+def test_options_without_a_command_are_the_chats(
+    opened: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    model = tmp_path / "m.gguf"
+    model.touch()
+    assert slipstream(monkeypatch, "--model", str(model), "--speculation", "off", "--context", "512") == 0
+    assert opened[0]["load"].target.path == str(model)
+    assert opened[0]["load"].context == 512
+    assert opened[0]["defaults"].speculation == "off"
+    assert slipstream(monkeypatch, "--model", str(model), "--top-k", "3", "chat", "--top-k", "5") == 0
+    assert opened[1]["load"].target.path == str(model)
+    assert opened[1]["defaults"].sampling.top_k == 5
+
+
+@pytest.mark.parametrize("command", [(), ("chat",), ("ask",), ("doctor",)])
+def test_help_names_no_types_behind_flags(
+    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert slipstream(monkeypatch, *command, "--help") == 0
+    assert "bool" not in capsys.readouterr().out

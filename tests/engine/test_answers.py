@@ -139,6 +139,22 @@ def test_the_switch_changes_the_engine_every_time(driver: Driver, say: Callable[
     assert drafted[1] == drafted[3] == 0
 
 
+def test_drafts_of_length_nought_are_plain_decoding(driver: Driver, say: Callable[..., Script]) -> None:
+    say(LETTERS)
+    answer = driver.ask("hello", speculation="auto", draft_max=0)
+    assert answer.receipt is not None
+    assert answer.receipt.drafter == "none"
+    assert answer.stats.drafted == 0
+
+
+def test_an_absurd_context_is_one_sentence_at_once(driver: Driver, smol_path: Path) -> None:
+    failed = driver.try_load(smol_path, context=1_000_000_000)
+    assert isinstance(failed, Failed)
+    assert failed.code is ErrorCode.LOAD_FAILED
+    assert "A context of 1,000,000,000 tokens" in failed.message
+    assert "GB are free. Choose a smaller context." in failed.message
+
+
 def test_the_parts_of_the_time_add_up(driver: Driver, say: Callable[..., Script]) -> None:
     say(LETTERS)
     s = driver.ask("hello", speculation="draft").stats

@@ -117,3 +117,14 @@ def test_the_backend_is_named_with_the_layers_it_holds() -> None:
     assert receipt.backend_words("CPU", 30, 0) == "CPU"
     assert receipt.backend_words("CUDA0 (NVIDIA RTX 4090)", 28, 29) == "CUDA0 29/29"
     assert receipt.backend_words("CUDA0 (NVIDIA RTX 4090)", 28, 16) == "CUDA0 16/29"
+
+
+def test_without_a_drafter_nothing_trails() -> None:
+    assert receipt.narrow(Stats(), "") == "– tok/s · – · –/pass"
+    assert receipt.wide(Stats(), "").endswith(" tok")
+
+
+def test_a_refused_draft_is_one_line() -> None:
+    words = "draft refused: vocabulary differs; lookup is used"
+    lines = receipt.notes(make_receipt("lookup", "vocabulary differs", "auto", words))
+    assert [line for line in lines if "refused" in line] == [words]

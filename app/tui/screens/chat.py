@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -14,8 +14,8 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static
 
-from app.tui.answering import Answer, Answering, Phase
-from app.tui.conversation import OpenChat
+from app.tui.answering import Answer, Answering, EngineState, Phase
+from app.tui.conversation import OpenChat, Turn
 from app.tui.keys import CHAT
 from app.tui.live import FRAME_SECONDS, LiveAnswer
 from app.tui.names import short_name, speaker_name
@@ -27,6 +27,7 @@ from app.tui.widgets.prompt_row import NextAnswer, PromptRow
 from app.tui.widgets.speculation_picker import SpeculationPicker
 from app.tui.widgets.too_small import TooSmall
 from app.tui.widgets.transcript import Transcript
+from app.tui.widgets.turns import UserTurn
 from app.tui.widgets.welcome import Welcome
 from engine.protocol import Failed, GenerateSettings
 
@@ -37,6 +38,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+JUMP: Final = "↓ end: back to the latest text"
+JUMP_PAST_TEXT: Final = "↓ ctrl+end: back to the latest text"
+ONE_AT_A_TIME: Final = "One answer at a time: your text waits here. esc stops the running answer."
+ELSEWHERE: Final = "Your last chat is open in another Slipstream; this is a new one."
+LOOK_AGAIN_SECONDS: Final = 2.0
+
 
 class ChatScreen(Screen[None]):
     """See the module's text."""
@@ -45,7 +52,13 @@ class ChatScreen(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (90, "-wide")]  # noqa: RUF012
 
     def __init__(
-        self, engine: Engine, load: LoadSettings | None, defaults: GenerateSettings, system: str, store: ChatStore
+        self,
+        engine: Engine,
+        load: LoadSettings | None,
+        defaults: GenerateSettings,
+        system: str,
+        store: ChatStore,
+        no_model: str = "",
     ) -> None:
         super().__init__()
         self.store = store
@@ -53,12 +66,17 @@ class ChatScreen(Screen[None]):
         self.defaults = defaults
         self.system_prompt = system
         self.mode = defaults.speculation
-        self.answering = Answering(engine, load, changed=self._engine_changed, ended=self._ended)
+        self.answering = Answering(engine, load, changed=self._engine_changed, ended=self._ended, no_model=no_model)
         self._target_path = load.target.path if load else ""
+        self._no_model = "" if load else no_model
+        self._waiting: UserTurn | None = None
+        """Sent while the answer before it was ending; goes out as soon as that is done."""
         self._live: LiveAnswer | None = None
         self._frames: Timer | None = None
         self._frame_due = False
         self._offered: tuple[bool, ...] = ()
+        self._refused = ""
+        """What was said last about a draft that was refused."""
         self._told: Failed | None = None
         self._leaving = False
         self.opened = False
@@ -67,7 +85,7 @@ class ChatScreen(Screen[None]):
         yield Header()
         yield Welcome(markup=False)
         yield Transcript()
-        yield Static("↓ end: back to the latest text", id="jump", markup=False)
+        yield Static(JUMP, id="jump", markup=False)
         with Vertical(id="foot"):
             yield SpeculationPicker()
             yield NoticeLine(markup=False)
@@ -83,6 +101,9 @@ class ChatScreen(Screen[None]):
         self._engine_changed()
         if self.store.trouble:
             self.say(self.store.trouble, "warning")
+        if self.chat.elsewhere:
+            self.add(ELSEWHERE, "warning")
+        self._say_what_stands()
         self.run_worker(self.answering.work(), name="engine", group="engine", exit_on_error=False)
         await self._show_chat()
 
@@ -94,24 +115,61 @@ class ChatScreen(Screen[None]):
         """A notice above the composer."""
         self.query_one(NoticeLine).say(text, severity)
 
+    def add(self, text: str, severity: Severity = "warning") -> None:
+        """A notice that leaves the warning before it in place."""
+        self.query_one(NoticeLine).add(text, severity)
+
+    def show_trouble(self) -> None:
+        """The sign in the header, for as long as something is not saved."""
+        self.query_one(Header).unsaved = self.store.trouble is not None
+
+    def _say_what_stands(self) -> None:
+        """What hinders answers is said again after notices were cleared."""
+        state = self.answering.state
+        if state.pair is None and self._live is None:
+            if state.failure is not None and not self._no_model:
+                self.add(state.failure.message, "error")
+            elif self._no_model:
+                self.add(self._no_model, "warning")
+
     # ---------------------------------------------------------------------------------------------------- sending
 
     @on(Composer.Sent)
     async def send(self) -> None:
         """Keep the message, show it, and ask for an answer."""
-        composer, notice = self.query_one(Composer), self.query_one(NoticeLine)
+        composer = self.query_one(Composer)
         if not composer.text.strip():
             return
-        if self._live is not None:
-            self.say("One answer at a time: your text waits here. esc stops the running answer.")
-            return
-        notice.clear()
-        text = composer.take()
+        if self._live is None:
+            await self._send(composer.take())
+        elif self._live.answer.running and not self._live.answer.stop_wanted:
+            self.say(ONE_AT_A_TIME)
+        else:
+            await self._wait_with(composer.take())
+
+    async def _wait_with(self, text: str) -> None:
+        """The answer before is ending: show the message, and send it when that is done."""
+        self._clear_hint()
+        before, self._waiting = self._waiting, None
+        if before is not None:
+            text = f"{before.turn.text}\n\n{text}"
+        self._waiting = UserTurn(Turn(None, waiting=text))
+        if before is not None:
+            await before.remove()
+        await self.query_one(Transcript).append(self._waiting)
+        self.query_one(Transcript).follow()
+
+    async def _send(self, text: str) -> None:
+        self.query_one(NoticeLine).clear()
+        if self.chat.read_again():  # another Slipstream has been at it
+            await self._show_chat()
         question = self.chat.say(text)
         answer = self.answering.submit(self._settings())
         live = self._live = LiveAnswer(answer, self.chat, question, self._speaker())
         self._show_header()
         self._show_empty()
+        if self._no_model and self.answering.state.pair is None:
+            self.add(self._no_model, "warning")
         await self.query_one(Transcript).append(live.asked, live.view)
         self.query_one(Transcript).follow()
         if self._frames is not None:
@@ -138,6 +196,7 @@ class ChatScreen(Screen[None]):
         self._frame_due = False
         if self._live is not None:
             await self._live.draw(self._keep)
+            self.show_trouble()
             if self._live.context_used is not None:
                 self.query_one(Header).used = self._live.context_used
 
@@ -148,6 +207,7 @@ class ChatScreen(Screen[None]):
         except Exception as error:
             log.exception("not saved")
             self.say(f"not saved: {error}", "warning")
+        self.show_trouble()
 
     def _ended(self, answer: Answer) -> None:
         """Called by the engine's worker. The store comes first, drawing after."""
@@ -159,8 +219,15 @@ class ChatScreen(Screen[None]):
 
     async def _close_answer(self, live: LiveAnswer) -> None:
         failure = live.answer.failure
+        self._clear_hint()
         text = await live.close()
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            await waiting.remove()
         if text is not None:
+            if waiting is not None:
+                self.query_one(Composer).give_back(waiting.turn.text)
+                waiting = None
             self.query_one(Composer).give_back(text)
             self.say(failure.message if failure else "", "warning")
             self._show_empty()
@@ -170,6 +237,13 @@ class ChatScreen(Screen[None]):
             self._frames.pause()
         self._show_header()
         self._engine_changed()
+        if waiting is not None and not self._leaving:
+            await self._send(waiting.turn.text)
+
+    def _clear_hint(self) -> None:
+        notice = self.query_one(NoticeLine)
+        if notice.text == ONE_AT_A_TIME:
+            notice.clear()
 
     def _engine_changed(self) -> None:
         """The engine's state or the answer's phase is another one."""
@@ -179,6 +253,8 @@ class ChatScreen(Screen[None]):
         header = self.query_one(Header)
         header.state = state
         header.title = self.chat.title
+        self.show_trouble()
+        self._say_refused(state)
         self.query_one(NextAnswer).show(self.mode, state.pair, self.defaults.sampling.temperature)
         named = self._speaker() if self._target_path or state.pair else None
         self.query_one(Welcome).show(named, failed=state.failure is not None)
@@ -188,10 +264,18 @@ class ChatScreen(Screen[None]):
         if self._live is not None:
             loading = header.loading_words() if state.is_loading else ""
             self._live.view.show_phase(self._live.answer, loading)
-        offered = (self._live is not None and self._live.answer.stop_wanted, self._live is None, self.chat.empty)
+        offered = (bool(self.check_action("stop", ())), self._live is None, self.chat.empty)
         if offered != self._offered:
             self._offered = offered
             self.refresh_bindings()
+
+    def _say_refused(self, state: EngineState) -> None:
+        """Once for a pair: its draft was refused."""
+        reason = state.pair.draft_refused if state.pair else None
+        if reason and reason != self._refused:
+            self._refused = reason
+            instead = "; lookup is used" if self.mode in ("draft", "auto") else ""
+            self.add(f"draft refused: {reason}{instead}", "warning")
 
     # ------------------------------------------------------------------------------------------------ transcript
 
@@ -199,6 +283,19 @@ class ChatScreen(Screen[None]):
         await self.query_one(Transcript).open(self.chat, self._speaker())
         self._show_header()
         self._show_empty()
+        if self._live is None and self.chat.written_elsewhere:
+            self.set_timer(LOOK_AGAIN_SECONDS, self._look_again)
+
+    def _look_again(self) -> None:
+        self.call_next(self._refresh_chat)
+
+    async def _refresh_chat(self) -> None:
+        """Another instance was writing here: show what has become of it."""
+        if self._live is None and not self._leaving:
+            if self.chat.read_again():
+                await self._show_chat()
+            elif self.chat.written_elsewhere:
+                self.set_timer(LOOK_AGAIN_SECONDS, self._look_again)
 
     def _show_empty(self) -> None:
         self.query_one(Welcome).display = self.chat.empty
@@ -213,6 +310,11 @@ class ChatScreen(Screen[None]):
     def _following(self, event: Transcript.Following) -> None:
         self.set_class(not event.following, "-reading-back")
 
+    @on(Composer.Changed)
+    def _name_jump(self) -> None:
+        """``end`` moves the caret while there is text."""
+        self.query_one("#jump", Static).update(JUMP_PAST_TEXT if self.query_one(Composer).text else JUMP)
+
     @on(events.Click, "#jump")
     def _jump(self) -> None:
         self.query_one(Transcript).follow()
@@ -226,7 +328,7 @@ class ChatScreen(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The footer shows what works now."""
         if action == "stop":
-            return self._live is not None and not self._live.answer.stop_wanted
+            return self._live is not None and self._live.answer.running and not self._live.answer.stop_wanted
         if action == "new_chat":
             return self._live is None and not self.chat.empty
         return True
@@ -237,6 +339,7 @@ class ChatScreen(Screen[None]):
     async def action_new_chat(self) -> None:
         self.chat = OpenChat(self.store, fresh=True)
         self.query_one(NoticeLine).clear()
+        self._say_what_stands()
         await self._show_chat()
         self._engine_changed()
 
@@ -279,3 +382,5 @@ class ChatScreen(Screen[None]):
             answer = live.answer
             answer.finish_reason, answer.phase = "cancelled", Phase.ENDED
             live.chat.end(live.turn, answer)
+        if self._waiting is not None:
+            self.chat.say(self._waiting.turn.text)

@@ -16,6 +16,9 @@ from app.tui.widgets.line import Line
 AMBER: Final = 0.75
 RED: Final = 0.90
 METER_CELLS: Final = 8
+WIDE: Final = 98
+"""What a terminal of 100 columns leaves inside the padding."""
+NOT_SAVED: Final = "not saved"
 DOT: Final = Content.styled(" · ", "$faint")
 
 
@@ -25,14 +28,17 @@ class Header(Line):
     title: reactive[str] = reactive("")
     state: reactive[EngineState] = reactive(EngineState, always_update=True)
     used: reactive[int] = reactive(0)
+    unsaved: reactive[bool] = reactive(False)
+    """Something is in memory only; stays until it is on disk."""
     target_path: str = ""
     """What is being loaded, before the engine can say its name."""
 
     def parts(self, width: int) -> tuple[Content, Content]:
-        wide = width >= 100
+        wide = width >= WIDE
         title = Content.styled(clean_line(self.title, 80) or "new chat", "$foreground" if self.title else "$muted")
         left = Content.assemble(("slipstream", "bold $accent"), "   ", title) if wide else title
-        return left, self._engine(wide, width)
+        right = self._engine(wide, width - len(NOT_SAVED) - 3 if self.unsaved else width)
+        return left, DOT.join([Content.styled(NOT_SAVED, "bold $warning"), right]) if self.unsaved else right
 
     def _engine(self, wide: bool, width: int) -> Content:
         state = self.state
@@ -45,7 +51,7 @@ class Header(Line):
             backend = backend_words(state.pair.backend, target.layers, target.gpu_layers)
             return DOT.join(
                 [
-                    Content.styled(clean_line(pair_name(state.pair), max(20, width - 77 - len(backend))), "$muted"),
+                    Content.styled(clean_line(pair_name(state.pair), max(26, width - 77 - len(backend))), "$muted"),
                     Content.styled(clean_line(backend, 24), "$muted"),
                     Content.styled(clean_line(badge, 30), "$muted"),
                     context,
@@ -68,6 +74,7 @@ class Header(Line):
 
 def context_meter(used: int, size: int, *, bar: bool = True) -> Content:
     """``ctx 1.2k/8k ━━──────``, warm from 75 %, hot from 90 %."""
+    used = min(used, size)  # the token that did not fit any more is counted, too
     share = used / size if size else 0.0
     colour = "$error" if share >= RED else "$warning" if share >= AMBER else "$accent"
     text = Content.styled(f"ctx {tokens(used)}/{tokens(size)}", "$muted" if share < AMBER else colour)

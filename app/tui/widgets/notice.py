@@ -36,6 +36,15 @@ class NoticeLine(Static):
         if severity == "information":
             self._timer = self.set_timer(HINT_SECONDS, self.clear)
 
+    def add(self, text: str, severity: Severity) -> None:
+        """Show ``text`` below a warning that stands there already, which is not lost."""
+        standing = self.text if self.display and self.severity != "information" else ""
+        if text in standing.split("\n"):
+            return
+        both = [line for line in standing.split("\n") if line and line not in text.split("\n")]
+        worst: Severity = "error" if both and self.severity == "error" else severity
+        self.say("\n".join([*both, text]), worst)
+
     def clear(self) -> None:
         if self._timer is not None:
             self._timer.stop()

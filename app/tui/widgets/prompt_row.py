@@ -11,14 +11,26 @@ from app.tui.widgets.composer import Composer
 from engine.protocol import PairInfo, SpeculationMode
 
 
+def effective(mode: SpeculationMode, pair: PairInfo | None) -> str:
+    """``draft › lookup``: what was chosen, and who will really propose where that is something else."""
+    if mode == "off":
+        return mode
+    if pair is not None and pair.available()["lookup"] is not None:
+        return f"{mode} › off"
+    if mode == "auto":
+        return f"{mode} › {'lookup, draft' if pair and pair.draft else 'lookup'}"
+    return f"{mode} › lookup" if mode == "draft" and pair is not None and pair.draft is None else mode
+
+
 class NextAnswer(Static):
     """``auto › lookup · temp 0.7``; a click opens the speculation switch."""
 
     def show(self, mode: SpeculationMode, pair: PairInfo | None, temperature: float) -> None:
+        really = effective(mode, pair)
         if self.app.size.width < 90:
-            self.update(Content.styled(mode, "$muted"))
+            self.update(Content.styled(mode if mode == "auto" else really, "$muted"))
             return
-        who = f"{mode} › {'lookup, draft' if pair and pair.draft else 'lookup'}" if mode == "auto" else mode
+        who = really
         self.update(Content.assemble((who, "$muted"), (f" · temp {temperature:g}", "$faint")))
 
     async def on_click(self) -> None:

@@ -13,12 +13,19 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from app.clean import clean_line
+from app.tui.keys import MODES as MODE_KEYS
 from app.tui.keys import PICKER
 from app.tui.names import model_name
 from engine.protocol import PairInfo, SpeculationMode
 
 MODES: Final[tuple[SpeculationMode, ...]] = ("off", "lookup", "draft", "auto")
 NARROW: Final = 100
+
+
+class ModeList(OptionList):
+    """A list whose keys the footer shows."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*MODE_KEYS]
 
 
 class SpeculationPicker(Vertical):
@@ -38,7 +45,7 @@ class SpeculationPicker(Vertical):
 
     def compose(self) -> ComposeResult:
         yield Static("speculation for the next answer", classes="heading", markup=False)
-        yield OptionList(compact=True, markup=False)
+        yield ModeList(compact=True, markup=False)
 
     def on_mount(self) -> None:
         self.display = False
@@ -58,9 +65,6 @@ class SpeculationPicker(Vertical):
 
     def close(self) -> None:
         self.display = False
-
-    def action_select(self) -> None:
-        self.query_one(OptionList).action_select()
 
     def action_close(self) -> None:
         self.post_message(self.Closed())

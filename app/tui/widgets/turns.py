@@ -65,7 +65,10 @@ class UserTurn(Vertical):
         self.turn = turn
 
     def compose(self) -> ComposeResult:
-        yield Speaker("you", you=True)
+        speaker = Speaker("you", you=True)
+        if self.turn.message is None:
+            speaker.show("waiting…", "$muted")
+        yield speaker
         yield Plain(self.turn.text, classes="said")
 
 
@@ -146,7 +149,8 @@ class AnswerTurn(Vertical):
             self.error.show(INTERRUPTED)
         stats = figures.stats() if figures else None
         stored = figures.receipt() if figures else None
-        if figures and figures.finish_reason == "length":
+        notes = [clean_line(note, 400) for note in receipt.notes(stored)] if stored else []
+        if figures and figures.finish_reason == "length" and not any(note.endswith(" is full") for note in notes):
             self.error.show("cut off: the token limit or the end of the context was reached")
             self.error.add_class("calm")
         if stats is not None and stats.output_tokens:
@@ -154,7 +158,7 @@ class AnswerTurn(Vertical):
             self.receipt.show(stats, stored.drafter if stored else "")
         if stored is not None:
             self.speaker.rename(speaker_name(stored.target))
-            self.notes.show("\n".join(clean_line(note, 400) for note in receipt.notes(stored)))
+            self.notes.show("\n".join(notes))
 
 
 def _body(text: str, *, live: bool) -> Plain | LiveMarkdown:

@@ -16,11 +16,13 @@ class Welcome(Static):
             first = f"{model} could not be loaded; typing and reading work."
         else:
             first = f"{model} answers here."
+        figures = (
+            "" if model is None or failed else "\nUnder each answer: its speed, and how many guessed tokens were right."
+        )
         self.update(
             Content.assemble(
                 ("slipstream\n", "bold $accent"),
                 ("fast answers from a model on your own machine\n\n", "$muted"),
-                (f"{first}\nNothing you type leaves this machine.\n", "$faint"),
-                ("Under every answer stands how fast it was and how much of it was foreseen.", "$faint"),
+                (f"{first}\nNothing you type leaves this machine.{figures}", "$faint"),
             )
         )

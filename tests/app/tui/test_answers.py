@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.protocol import Loading
+from engine.protocol import Loaded, Loading
 from tests.app.tui.fake_client import (
     FakeClient,
     Wait,
@@ -110,7 +110,7 @@ async def test_narrow_terminals_get_the_short_receipt() -> None:
 async def test_the_header_names_pair_badge_and_context() -> None:
     async with chat(FakeClient([answer("ok")]), size=(120, 40)) as it:
         await it.ask("Rivers")
-        await it.sees("SmolLM2-135M Q4_1 + lookup · exact settings, untested · ctx 78/8k")
+        await it.sees("SmolLM2-135M Q4_1 + lookup · CPU · exact settings, untested · ctx 78/8k")
         assert "Rivers" in it.lines[0]
 
 
@@ -192,3 +192,49 @@ async def test_a_draft_is_named_in_header_and_switch() -> None:
         it.screen.answering.state.pair = pair(draft=draft)
         it.screen._engine_changed()
         await it.sees("SmolLM2-135M Q4_1 + Qwen3-0.6B", "auto › lookup, draft")
+
+
+async def test_the_hint_about_one_answer_at_a_time_goes_with_the_answer() -> None:
+    client = FakeClient([[*says("Slow"), Wait("end"), ends("Slow")]])
+    async with chat(client) as it:
+        await it.send("one")
+        await it.sees("Slow")
+        await it.send("two")
+        await it.sees("One answer at a time")
+        client.go("end")
+        await it.until(lambda: it.idle)
+        assert it.notice == ""
+        assert it.composer.text == "two"
+
+
+async def test_a_hundred_columns_show_model_badge_context_and_the_whole_receipt() -> None:
+    async with chat(FakeClient([answer("ok")]), size=(100, 30)) as it:
+        await it.ask("Rivers of Europe")
+        await it.sees("SmolLM2-135M Q4_1 + lookup · CPU · untested · ctx 78/8k", "accepted  64 %", "1.6 tok/pass")
+        assert "Rivers" in it.lines[0]
+    async with chat(FakeClient([answer("ok", proof=receipt("lookup+draft"))]), size=(100, 30)) as it:
+        await it.ask("Rivers")
+        await it.sees("accepted  64 %", "lookup+draft")
+
+
+async def test_a_full_context_is_said_once_and_the_meter_ends_at_its_size() -> None:
+    full = "the context of 256 tokens is full"
+    figures = stats(226, prompt=31)
+    client = FakeClient(
+        [answer("half", reason="length", figures=figures, proof=receipt(notes=(full,)))],
+        loads=[[Loaded(id=0, pair=pair(context=256))]],
+    )
+    async with chat(client) as it:
+        await it.ask("go")
+        await it.sees(full, "ctx 256/256")
+        assert "cut off" not in it.shown
+
+
+async def test_a_stopped_prefill_counts_what_was_read() -> None:
+    client = FakeClient([[reads(64, 9000), Wait("never")]])
+    async with chat(client) as it:
+        await it.send("long")
+        await it.sees("reading 64/9,000")
+        await it.pilot.press("escape")
+        await it.until(lambda: it.idle)
+        await it.sees("ctx 64/8k")

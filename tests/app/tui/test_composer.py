@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import time
 
+from rich.cells import cell_len
 from textual import events
 
-from app.tui.driver import is_unbracketed_paste
+from app.clean import clean
+from app.tui.terminal_input import is_unbracketed_paste
+from app.tui.widgets.composer import _HIDE
 from tests.app.tui.fake_client import FakeClient, Wait, answer, says
 from tests.app.tui.harness import chat
 
@@ -38,11 +41,103 @@ async def test_a_paste_is_one_text_with_its_line_ends() -> None:
         assert it.questions == []
 
 
-async def test_control_codes_in_a_paste_become_visible() -> None:
+async def test_a_paste_is_kept_and_sent_as_it_was_said_and_drawn_with_stand_ins() -> None:
+    said = "\x1b[31mred\x9b2J\u202e a\x0bb\x0cc\x85d\u2028e\U000e0041 f\tg"
+    client = FakeClient([answer("ok")])
+    async with chat(client) as it:
+        it.composer.post_message(events.Paste(said))
+        await it.sees("␛[31mred\ufffd2J\ufffd a␋b␌c␤d␤e\ufffd f")
+        assert it.composer.text == said
+        assert it.composer.document.line_count == 1
+        await it.pilot.press("home", "delete", "z", "end", "!")
+        said = f"z{said[1:]}!"
+        it.composer.select_all()
+        assert it.composer.selected_text == said
+        await it.pilot.press("ctrl+x", "ctrl+v")
+        assert it.app.clipboard == said
+        await it.pilot.press("enter")
+        await it.until(lambda: client.asked)
+        assert client.asked[0].messages[-1].content == said
+        assert it.stored[0][2] == said
+
+
+def test_every_character_that_cleaning_changes_has_a_place_in_the_composer() -> None:
+    changed = {code for code in range(1, 0x110000) if not 0xD800 <= code < 0xE000 and clean(chr(code)) != chr(code)}
+    assert changed - {ord("\r")} <= set(_HIDE)
+    assert not changed & {ord(hidden) for hidden in _HIDE.values()}
+    for hidden in _HIDE.values():
+        assert cell_len(hidden) == 1
+        assert len(hidden.splitlines()) == 1
+
+
+async def test_private_characters_of_the_user_are_not_taken_for_stand_ins() -> None:
+    said = "".join(map(chr, range(0x10FE00, 0x110000))) + "pasted 1 character, 1 line #1]"
     async with chat() as it:
-        it.composer.post_message(events.Paste("\x1b[31mred\x9b2J\u202e"))
+        it.composer.post_message(events.Paste(said))
         await it.until(lambda: it.composer.text != "")
-        assert it.composer.text == "␛[31mred\ufffd2J\ufffd"
+        assert it.composer.text == said
+
+
+async def test_what_textual_calls_unprintable_can_be_typed() -> None:
+    async with chat() as it:
+        text = "می‌خواهم 👨‍👩‍👧 a\u00a0b\u00adc\u202ed\U0010fffd"
+        for character in text:
+            it.composer.post_message(events.Key(character, character))
+        for key, character in (("ctrl+b", "\x02"), ("ctrl+g", "\x07"), ("null", "\x00")):
+            it.composer.post_message(events.Key(key, character))
+        await it.until(lambda: it.composer.text == text)
+
+
+LARGE = "\n".join(f"{n:06} some more words of a large text" for n in range(20_000))
+
+
+async def test_a_large_paste_is_folded_and_sent_whole() -> None:
+    client = FakeClient([answer("ok")])
+    async with chat(client) as it:
+        await it.pilot.press("a")
+        it.composer.post_message(events.Paste(LARGE))
+        label = f"[pasted {len(LARGE):,} characters, 20,000 lines #1]"
+        await it.sees(f"a{label}")
+        begun = time.monotonic()
+        await it.pilot.press(*"bcdefghijk")
+        assert (time.monotonic() - begun) / 10 < 0.2
+        assert it.composer.size.height == 1
+        it.composer.post_message(events.Paste("x" * 20_001))
+        await it.sees("[pasted 20,001", "1 line #2]")
+        said = f"a{LARGE}bcdefghijk{'x' * 20_001}"
+        assert it.composer.text == said
+        taken = it.composer.take()
+        assert taken == said
+        await it.pilot.press("n")
+        it.composer.post_message(events.Paste(LARGE[1:]))
+        await it.sees(" #3]")
+        it.composer.give_back(taken)
+        await it.sees(label, " #2]", " #3]")
+        assert it.composer.text == f"{said}\nn{LARGE[1:]}"
+
+
+async def test_a_label_goes_as_a_whole_and_nothing_is_written_into_it() -> None:
+    async with chat() as it:
+        await it.pilot.press("a")
+        it.composer.post_message(events.Paste(LARGE))
+        await it.sees(" #1]")
+        await it.pilot.press("left", "left", "left", "b")
+        assert it.composer.text == f"a{LARGE}b"
+        await it.pilot.press("left", "left", "left", "delete")
+        assert it.composer.text == "ab"
+        await it.pilot.press("ctrl+z")
+        assert it.composer.text == f"a{LARGE}b"
+        await it.pilot.press("end", "left", "backspace")
+        assert it.composer.text == "ab"
+        await it.pilot.press(*f"[pasted {len(LARGE):,} characters, 20,000 lines #1]")
+        assert len(it.composer.text) < 100
+
+
+async def test_a_large_text_that_was_not_taken_here_comes_back_folded() -> None:
+    async with chat() as it:
+        it.composer.give_back(LARGE)
+        await it.sees(" #1]")
+        assert it.composer.text == LARGE
 
 
 async def test_a_paste_of_five_thousand_lines_is_usable_within_a_second() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from app.chats.store import open_chats
 from engine.protocol import ErrorCode, Loaded, Loading
-from tests.app.tui.fake_client import Crash, FakeClient, Wait, answer, counts, failure, pair, reads, says
+from tests.app.tui.fake_client import Crash, FakeClient, Wait, answer, counts, failure, pair, reads, receipt, says
 from tests.app.tui.harness import chat
 
 
@@ -78,9 +78,12 @@ async def test_without_a_model_everything_but_answers_works() -> None:
     async with chat(client, load=None) as it:
         await it.sees("no model loaded", "No model is chosen yet; typing and reading work.")
         await it.send("hello")
-        await it.sees("No model is chosen. Choose one and send again.")
+        await it.until(lambda: it.idle and it.answers)
+        await it.sees("hello")
+        assert it.shown.count("start with slipstream chat --model FILE") == 2, "under the answer and in the notice"
         await it.pilot.press("ctrl+n")
-        await it.sees("fast answers from a model")
+        await it.sees("fast answers from a model", "start with slipstream chat --model FILE")
+        assert "Under each answer" not in it.shown
 
 
 async def test_a_load_that_works_the_second_time() -> None:
@@ -89,7 +92,7 @@ async def test_a_load_that_works_the_second_time() -> None:
     async with chat(client) as it:
         await it.sees("Not enough memory.")
         await it.ask("try")
-        await it.sees("Now.", "SmolLM2-135M Q4_1 + lookup · untested")
+        await it.sees("Now.", "SmolLM2-135M Q4_1 + lookup · CPU · untested")
 
 
 async def test_not_saved_is_said_and_the_chat_goes_on(tmp_path) -> None:  # type: ignore[no-untyped-def]
@@ -103,6 +106,11 @@ async def test_not_saved_is_said_and_the_chat_goes_on(tmp_path) -> None:  # type
         assert it.notice.startswith("not saved")
         await it.ask("hi")
         await it.sees("Hello.")
+        assert it.notice == ""
+        assert "not saved" in it.lines[0], "the sign stays while it is true"
+        folder.unlink()
+        await it.ask("again")
+        await it.until(lambda: "not saved" not in it.lines[0])
 
 
 async def test_an_engine_that_raises_costs_the_answer_and_not_the_app() -> None:
@@ -131,3 +139,34 @@ async def test_a_terminal_that_is_too_small_is_refused_in_words_and_heals() -> N
         await it.pilot.resize_terminal(80, 24)
         await it.sees("Here.")
         assert "This terminal has" not in it.shown
+
+
+async def test_the_hint_of_the_start_is_what_a_message_without_a_model_gets() -> None:
+    client = FakeClient([[failure(ErrorCode.NO_MODEL, "No model is chosen.")]], pair=pair())
+    hint = "The starter is not on this machine yet: pip install slipstream-starter"
+    async with chat(client, load=None, complaints=[hint], no_model=hint) as it:
+        await it.sees(hint)
+        await it.send("hello")
+        await it.until(lambda: it.idle and it.answers)
+        assert it.shown.count(hint) == 2
+        assert it.stored[-1] == ("assistant", "failed", "")
+
+
+async def test_a_refused_draft_is_said_once_when_the_pair_is_there() -> None:
+    loads = [[Loaded(id=0, pair=pair(refused="vocabulary differs"))]]
+    words = "draft refused: vocabulary differs; lookup is used"
+    proof = receipt(refused="vocabulary differs", notes=(words,))
+    async with chat(FakeClient([answer("ok", proof=proof)], loads=loads), complaints=["a complaint"]) as it:
+        await it.sees("a complaint", words)
+        assert it.shown.count("draft refused") == 1
+        await it.ask("go")
+        assert it.notice == ""
+        assert it.shown.count("draft refused") == 1, "one line under the answer"
+
+
+async def test_a_model_that_failed_promises_no_figures() -> None:
+    async with chat(FakeClient(loads=[[failure(ErrorCode.LOAD_FAILED, "Not enough memory.")]])) as it:
+        await it.sees("could not be loaded", "Not enough memory.")
+        assert "Under each answer" not in it.shown
+    async with chat() as it:
+        await it.sees("Under each answer: its speed")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from engine.protocol import Loaded
+from app.tui.widgets.key_bar import fitting
+from engine.protocol import GenerateSettings, Loaded
 from tests.app.tui.fake_client import FakeClient, Wait, answer, ends, model, pair, says
 from tests.app.tui.harness import chat
 
@@ -87,3 +88,30 @@ async def test_a_choice_during_an_answer_is_for_the_next_one() -> None:
         await it.until(lambda: it.idle)
         await it.ask("next")
     assert [settings.speculation for settings in client.asked] == ["auto", "off"]
+
+
+async def test_a_draft_that_is_not_there_is_not_promised() -> None:
+    client = FakeClient([answer("ok")])
+    async with chat(client, defaults=GenerateSettings(messages=(), speculation="draft")) as it:
+        await it.sees("draft › lookup · temp")
+    loaded = pair(draft=model("/m/Qwen3-0.6B-Q8_0.gguf", "x"))
+    client = FakeClient(loads=[[Loaded(id=0, pair=loaded)]])
+    async with chat(client, defaults=GenerateSettings(messages=(), speculation="draft")) as it:
+        await it.sees("draft · temp")
+
+
+async def test_the_footer_names_the_switchs_keys_and_cuts_none() -> None:
+    async with chat(size=(60, 20)) as it:
+        await it.pilot.press("ctrl+t")
+        await it.sees("enter choose", "↑↓ move", "esc back")
+        await it.pilot.resize_terminal(48, 20)
+        await it.until(lambda: it.app.size.width == 48)
+        await it.until(lambda: it.footer.strip() == "↑↓ move enter choose esc back ctrl+p all")
+        await it.pilot.press("escape")
+        await it.until(lambda: it.footer.strip() == "enter send ctrl+j line ctrl+q quit ctrl+p all")
+
+
+def test_entries_that_do_not_fit_are_left_out_whole() -> None:
+    assert fitting([10, 10, 10], 40, 2) == [True, True, True]
+    assert fitting([10, 20, 5, 10], 40, 2) == [True, False, True, True]
+    assert fitting([], 40, 2) == []

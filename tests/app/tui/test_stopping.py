@@ -109,3 +109,46 @@ async def test_a_stream_that_ends_before_its_first_step_does_not_take_the_screen
         await body.complete("text and more")
         assert body.source == "text and more"
         feeding.close()
+
+
+class SlowToStop(FakeClient):
+    """The cancel arrives only when the test says so."""
+
+    async def cancel(self) -> None:
+        if self._gate("stop").is_set():
+            await super().cancel()
+
+
+async def test_a_message_sent_while_stopping_waits_visibly_and_goes_out() -> None:
+    client = SlowToStop([[reads(5, 5), *says("Once upon"), Wait("never")], answer("Fine.")])
+    async with chat(client) as it:
+        await it.send("a story")
+        await it.sees("Once upon", "esc stop")
+        await it.pilot.press("escape")
+        await it.sees("stopping…")
+        assert "esc stop" not in it.footer
+        await it.send("something")
+        await it.send("else")
+        await it.sees("waiting…")
+        assert it.questions == ["a story", "something\n\nelse"]
+        assert it.composer.text == ""
+        client.go("stop")
+        await it.sees("Fine.")
+        await it.until(lambda: it.idle)
+        assert it.questions == ["a story", "something\n\nelse"]
+        assert "waiting…" not in it.shown
+    assert client.at_once == 1
+    assert client.asked[1].messages[-1].content == "something\n\nelse"
+
+
+async def test_a_message_that_waits_is_kept_when_the_app_ends() -> None:
+    client = SlowToStop([[reads(5, 5), *says("Once upon"), Wait("never")]])
+    async with chat(client) as it:
+        await it.send("a story")
+        await it.sees("Once upon")
+        await it.pilot.press("escape")
+        await it.send("do not lose me")
+        await it.sees("waiting…")
+        it.screen.leave()
+        assert it.stored[-2:] == [("assistant", "cancelled", "Once upon"), ("user", "complete", "do not lose me")]
+        client.go("stop")

@@ -70,3 +70,16 @@ def test_each_sees_what_the_other_said(store: ChatStore, open_store: OpenStore) 
     assert texts(store, chat) == ["question", "answer"]
     go_on(store, chat, "thanks")
     assert texts(other, chat) == ["question", "answer", "thanks"]
+
+
+def test_a_live_instance_is_known_by_the_chat_it_has_open(store: ChatStore, open_store: OpenStore) -> None:
+    chat = talk(store, "shared")
+    other = open_store()
+    other.mark_open(chat.id)
+    assert store.open_elsewhere(chat.id)
+    assert other.open_elsewhere(chat.id)
+    own = other.create_conversation()
+    assert not store.open_elsewhere(chat.id), "it has gone on to another chat"
+    assert store.open_elsewhere(own.id)
+    other.close()
+    assert not store.open_elsewhere(own.id), "it has ended"

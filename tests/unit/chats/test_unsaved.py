@@ -60,6 +60,15 @@ class TestFullDisk:
         assert texts(other, chat) == ["question", "answer", long, long + "answer", "thanks"]
         assert answer.id in other.figures([answer.id])
 
+    def test_what_is_lost_at_the_end_is_one_sentence(self, store: ChatStore, file: Path) -> None:
+        assert store.lost() is None
+        limit_pages(store, None)
+        chat = talk(store, "a question", "x" * 50_000)
+        assert store.trouble is not None
+        store.close()
+        assert len(store.path(chat.id)) == 2
+        assert store.lost() == f'Not saved: 1 message of the chat "a question". The disk of {file.parent} is full.'
+
     def test_every_call_works_meanwhile(self, store: ChatStore, file: Path, open_store: OpenStore) -> None:
         old, chat = talk(store, "old", "answer"), talk(store, "question")
         limit_pages(store, None)
@@ -239,6 +248,11 @@ def test_any_other_error_is_told_in_its_own_words(file: Path) -> None:
     assert not_saved(sqlite3.OperationalError("disk I/O error"), file) == (
         f"not saved: {file} failed (disk I/O error). The chat goes on in memory; it is saved as soon as the file works "
         "again."
+    )
+    (file.parent / "folder").mkdir(parents=True, exist_ok=True)
+    assert not_saved(sqlite3.OperationalError("unable to open database file"), file.parent / "folder") == (
+        f"not saved: {file.parent / 'folder'} is a folder and not a file. The chat goes on in memory; move the folder "
+        "away."
     )
     assert "is full" in not_saved(OSError(28, "No space left on device"), file)
     assert "cannot be written to" in not_saved(OSError(30, "Read-only file system"), file)

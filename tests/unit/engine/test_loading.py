@@ -31,6 +31,9 @@ class FakeModel:
     def close(self) -> None:
         FakeModel.opened -= 1
 
+    def cache_bytes(self, context: int) -> int:
+        return context * 1000
+
 
 class FakeContext:
     room = 999
@@ -104,9 +107,25 @@ def test_what_fits_nowhere_is_an_error_with_the_librarys_words(fakes: Callable[.
     assert "out of memory" in caught.value.detail
 
 
-def test_without_a_gpu_the_wish_for_layers_is_harmless(fakes: Callable[..., None]) -> None:
+def test_without_a_gpu_the_wish_for_layers_is_harmless_and_answered(fakes: Callable[..., None]) -> None:
     fakes(gpu=False)
-    assert open_model(wish("all"), abort=None).model.gpu_layers == 0  # type: ignore[arg-type]
+    for wanted in ("all", 5):
+        opened = open_model(wish(wanted), abort=None)  # type: ignore[arg-type]
+        assert opened.model.gpu_layers == 0
+        assert opened.notes == ["no GPU was found that layers could be offloaded to; the processor does all the work"]
+    assert open_model(wish("auto"), abort=None).notes == []  # type: ignore[arg-type]
+
+
+def test_a_context_that_memory_cannot_hold_is_refused_before_it_is_made(
+    fakes: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fakes(gpu=False)
+    monkeypatch.setattr(loading, "available_memory", lambda: 4_000_000_000)
+    assert open_model(wish(context=4_000_000), abort=None).context.size == 4_000_000  # type: ignore[arg-type]
+    with pytest.raises(ContextError, match=r"A context of 1,000,000,000 tokens for qwen\.gguf needs about 1,000\.0 GB"):
+        open_model(wish(context=1_000_000_000), abort=None)  # type: ignore[arg-type]
+    monkeypatch.setattr(loading, "available_memory", lambda: None)
+    assert open_model(wish(context=5_000_000), abort=None).context.size == 5_000_000  # type: ignore[arg-type]
 
 
 def test_a_model_without_flash_attention_is_opened_fast_and_says_so(fakes: Callable[..., None]) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.machine import engine_environment, usable_cores
+from engine.machine import available_memory, engine_environment, usable_cores
 
 
 @pytest.fixture
@@ -87,3 +87,10 @@ def test_the_users_environment_stays_in_force() -> None:
     assert engine_environment({})["GGML_CPU_TILED_MM"] == "0"
     assert engine_environment({"GOMP_SPINCOUNT": "7"})["GOMP_SPINCOUNT"] == "7"
     assert "GOMP_SPINCOUNT" not in engine_environment({"OMP_WAIT_POLICY": "active"})
+
+
+def test_free_memory_is_what_the_kernel_says(tmp_path: Path) -> None:
+    assert available_memory(tmp_path) is None
+    (tmp_path / "proc").mkdir()
+    (tmp_path / "proc/meminfo").write_text("MemTotal:       32000000 kB\nMemAvailable:   24000000 kB\n")
+    assert available_memory(tmp_path) == 24_000_000 * 1024

@@ -84,7 +84,7 @@ def test_nothing_of_that_name_lists_the_nearest(models: Path) -> None:
 
 def test_a_missing_file_names_a_similar_one_beside_it(models: Path) -> None:
     wanted = models / "Plain-Q4_K_S.gguf"
-    assert refusal(str(wanted), models) == f"There is no file {wanted} (its folder holds Plain-Q4_K_M.gguf)."
+    assert refusal(str(wanted), models) == f"There is no file {wanted} (did you mean Plain-Q4_K_M.gguf?)."
 
 
 def test_a_folder_is_no_model(models: Path) -> None:
