@@ -76,7 +76,7 @@ def test_stdout_is_the_answer_and_stderr_the_receipt(ask: Slipstream) -> None:
     assert (result.code, result.out) == (0, "Hello there.\n")
     assert result.err == (
         "42.1 tok/s   accepted 50 % (1/2)   1.0 tok/pass   first 0.4 s   3 tok   lookup   seed 5   "
-        "exact settings, untested\n"
+        "exact settings, untested   CPU\n"
     )
 
 

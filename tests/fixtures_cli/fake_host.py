@@ -145,6 +145,7 @@ def main() -> None:
         elif isinstance(request, Describe):
             describe(request)
         elif isinstance(request, Generate):
+            cancelled = threading.Event()  # a cancel means the request that runs, not the next one
             threading.Thread(target=generate, args=(request, cancelled), daemon=True).start()
         elif isinstance(request, Cancel) and not PLAY.get("deaf"):
             cancelled.set()
