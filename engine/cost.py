@@ -83,6 +83,7 @@ class CostModel:
         self._since_plain = 0
         self._load = RunningMedian(UNIT_WINDOW)
         self._ratios = {width: RunningMedian(RATIO_WINDOW, ratio) for width, ratio in profile.ratios.items()}
+        self._known: dict[int, float] = {}  # asked for at every pass, for many widths; empty when something was learned
         self._draft = RunningMedian(RATIO_WINDOW, profile.draft_ratio or draft_ratio_guess)
         self._draft_prefill = RunningMedian(5, profile.draft_prefill_ratio)
 
@@ -102,6 +103,12 @@ class CostModel:
     def ratio(self, width: int) -> float:
         """R(width). Widths never measured are interpolated between measured neighbours, or extrapolated from the
         widest one with its own slope, the prior's at most: too dear a guess would never be put right."""
+        known = self._known.get(width)
+        if known is None:
+            known = self._known[width] = self._estimate(width)
+        return known
+
+    def _estimate(self, width: int) -> float:
         if width <= 1:
             return 1.0
         measured = {1: 1.0} | {w: m.value for w, m in self._ratios.items() if m.value is not None}
@@ -134,6 +141,7 @@ class CostModel:
         self._load.add(seconds / (plain * self.ratio(width)))
         if self._since_plain <= UNIT_IS_FRESH:
             self._ratios.setdefault(width, RunningMedian(RATIO_WINDOW, self.ratio(width))).add(seconds / plain)
+            self._known.clear()
 
     def observe_draft(self, tokens: int, seconds: float) -> None:
         """The draft model proposed ``tokens`` in ``seconds``, its catching up included."""
@@ -154,6 +162,7 @@ class CostModel:
 
     def adopt(self, ratios: dict[int, float]) -> None:
         """Take measured ratios as what is believed until the passes of real answers say otherwise."""
+        self._known.clear()
         for width, ratio in ratios.items():
             if width > 1:
                 self._ratios[width] = RunningMedian(RATIO_WINDOW, ratio)

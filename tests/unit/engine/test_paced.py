@@ -322,3 +322,16 @@ def test_what_was_learned_survives_as_json() -> None:
     first = answer(m := Machine(copying(800, 3), CPU), paced(m, p := Pacer()), 400, p)[0]
     later = answer(m := Machine(copying(800, 3), CPU), paced(m, again), 400, again)[0]
     assert later < first * 1.02
+
+
+def test_what_is_learned_about_a_width_counts_at_once() -> None:
+    cost = Pacer().cost
+    cost.observe_pass(1, 0.01)
+    before = [cost.ratio(width) for width in range(1, 9)]
+    for _ in range(5):
+        cost.observe_pass(1, 0.01)
+        cost.observe_pass(4, 0.04)
+    assert cost.ratio(4) == pytest.approx(4.0)
+    assert cost.ratio(3) > before[2], "its neighbours are interpolated anew"
+    cost.adopt({4: 1.5})
+    assert cost.ratio(4) == 1.5
