@@ -16,7 +16,8 @@ COMPOSER: Final = (
 )
 
 CHAT: Final = (
-    Binding("escape", "stop", "stop", key_display="esc", id="chat.stop"),
+    # With priority: an esc that has to bubble up from the composer is overtaken by the text and the enter behind it.
+    Binding("escape", "stop", "stop", key_display="esc", id="chat.stop", priority=True),
     Binding("ctrl+t", "speculation", "speculation", id="chat.speculation"),
     Binding("ctrl+n", "new_chat", "new", id="chat.new"),
     Binding("ctrl+end", "latest", "latest", show=False, id="chat.latest"),

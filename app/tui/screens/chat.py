@@ -221,7 +221,7 @@ class ChatScreen(Screen[None]):
         failure = live.answer.failure
         self._clear_hint()
         text = await live.close()
-        waiting, self._waiting = self._waiting, None
+        waiting = self._take_waiting()
         if waiting is not None:
             await waiting.remove()
         if text is not None:
@@ -233,12 +233,20 @@ class ChatScreen(Screen[None]):
             self._show_empty()
         self._told = failure or self._told  # it was said, under the answer or above the composer
         self._live = None
+        late = self._take_waiting()  # sent while the above was awaited
         if self._frames is not None:
             self._frames.pause()
         self._show_header()
         self._engine_changed()
-        if waiting is not None and not self._leaving:
-            await self._send(waiting.turn.text)
+        if late is not None:
+            await late.remove()
+        texts = [turn.turn.text for turn in (waiting, late) if turn is not None]
+        if texts and not self._leaving:
+            await self._send("\n\n".join(texts))
+
+    def _take_waiting(self) -> UserTurn | None:
+        waiting, self._waiting = self._waiting, None
+        return waiting
 
     def _clear_hint(self) -> None:
         notice = self.query_one(NoticeLine)
@@ -328,6 +336,8 @@ class ChatScreen(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The footer shows what works now."""
         if action == "stop":
+            if self.query_one(SpeculationPicker).display:
+                return False  # esc closes it
             return self._live is not None and self._live.answer.running and not self._live.answer.stop_wanted
         if action == "new_chat":
             return self._live is None and not self.chat.empty

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textual import events
+
 from engine.protocol import Loaded, Loading
 from tests.app.tui.fake_client import FakeClient, Wait, answer, counts, pair, reads, says
 from tests.app.tui.harness import chat
@@ -152,3 +154,18 @@ async def test_a_message_that_waits_is_kept_when_the_app_ends() -> None:
         it.screen.leave()
         assert it.stored[-2:] == [("assistant", "cancelled", "Once upon"), ("user", "complete", "do not lose me")]
         client.go("stop")
+
+
+async def test_esc_text_and_enter_in_quick_succession_stop_and_send() -> None:
+    """Keys that are queued before the first of them was handled: esc must not be overtaken by the enter behind it."""
+    client = FakeClient([[*says("Slow"), Wait("never")], answer("Two.")])
+    async with chat(client) as it:
+        await it.send("go")
+        await it.sees("Slow")
+        for key in ("escape", *"next", "enter"):
+            character = None if len(key) > 1 else key
+            it.pilot.app.post_message(events.Key(key, character))
+        await it.until(lambda: len(client.asked) == 2 and it.idle)
+        await it.sees("Two.")
+        assert it.composer.text == ""
+        assert client.asked[-1].messages[-1].content.endswith("next")
