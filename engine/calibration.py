@@ -5,14 +5,22 @@ from __future__ import annotations
 import bisect
 from collections.abc import Sequence
 
-DECAY = 0.98
-"""Weight of older observations of a bucket: about the last fifty count, so a change of text is noticed."""
-PRIOR_WEIGHT = 6.0
+from engine.drafters.lookup import GRADES
+
+DECAY = 0.99
+"""Weight of older observations of a bucket: about the last hundred count, so a change of text is noticed."""
+PRIOR_WEIGHT = 12.0
 AVERAGE_PRIOR = 0.7
 
-LOOKUP_BUCKETS = (2, 3, 4, 5, 6, 7, 8, 9, 12, 16, 24)
-LOOKUP_PRIOR = (0.35, 0.45, 0.55, 0.62, 0.68, 0.73, 0.77, 0.82, 0.87, 0.92, 0.95)
-"""Acceptance by length of the match, before anything was observed (Spec-Bench prompts, SmolLM2)."""
+LOOKUP_BUCKETS = tuple(range(GRADES))
+LOOKUP_PRIOR = (
+    *(0.28, 0.28, 0.40, 0.44, 0.50, 0.60, 0.70, 0.75, 0.90),
+    *(0.50, 0.62, 0.70, 0.73, 0.78, 0.82, 0.88, 0.91, 0.95),
+    *(0.72, 0.80, 0.83, 0.90, 0.93, 0.95, 0.96, 0.97, 0.98),
+)
+"""Acceptance by :func:`engine.drafters.lookup.grade` before anything was observed: first where the text was continued
+in several ways, then seen once, then always alike; each by length of the match. Measured on the 90 first answers of
+Spec-Bench (128 tokens, temperature 0 and 0.7 together, 52,000 proposals) with SmolLM2-135M Q4_1."""
 
 MARGIN_BUCKETS = (0.0, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0)
 MARGIN_PRIOR = (0.35, 0.45, 0.5, 0.6, 0.68, 0.75, 0.83, 0.9, 0.95)
@@ -20,7 +28,7 @@ MARGIN_PRIOR = (0.35, 0.45, 0.5, 0.6, 0.68, 0.75, 0.83, 0.9, 0.95)
 
 
 class Calibration:
-    """What proposals of one kind have been worth, by bucket of a confidence value (match length or margin).
+    """What proposals of one kind have been worth, by bucket of a confidence value (grade of a match, or margin).
 
     Only positions whose predecessors were accepted are observations: what lies behind a rejection was never seen.
     """

@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 from pydantic import BaseModel, Field
 
-MARGIN = 1.03
+MARGIN = 1.06
 """A draft must promise this much more than a plain pass: estimates err, and a wrong draft is dear."""
 
 UNIT_WINDOW = 7

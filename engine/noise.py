@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import secrets
 
 import numpy as np
@@ -13,6 +14,9 @@ _MIX_1, _MIX_2 = 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
 
 XTC = 1 << 32
 """The stream of XTC's chance; token ids, the other streams, are smaller."""
+
+_FEW = 10
+"""Up to so many ids are hashed one by one: behind a pass, with cold caches, twenty numpy calls take longer."""
 
 
 def random_seed() -> int:
@@ -27,6 +31,10 @@ def gumbel(seed: int, position: int, ids: NDArray[np.int32]) -> NDArray[np.float
     uniform in (0, 1); -log(-log u) is Gumbel. argmax(log p + g) is then an exact sample from p (the Gumbel-max trick;
     shared between draft and target: Daliri, Musco, Suresh, arXiv 2408.07978).
     """
+    if len(ids) <= _FEW:
+        key = _key(seed, position)
+        few = [-math.log(-math.log(_uniform(_finalize(((token + 1) * _PHI & _MASK) ^ key)))) for token in ids.tolist()]
+        return np.array(few, np.float64)
     state = (ids.astype(np.uint64) + np.uint64(1)) * np.uint64(_PHI) ^ np.uint64(_key(seed, position))
     state = (state ^ (state >> np.uint64(30))) * np.uint64(_MIX_1)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(_MIX_2)
@@ -38,7 +46,11 @@ def gumbel(seed: int, position: int, ids: NDArray[np.int32]) -> NDArray[np.float
 
 def chance(seed: int, position: int, stream: int) -> float:
     """A uniform number in (0, 1) for one link at one position, by the same hash."""
-    state = _finalize(((stream + 1) * _PHI & _MASK) ^ _key(seed, position))
+    return _uniform(_finalize(((stream + 1) * _PHI & _MASK) ^ _key(seed, position)))
+
+
+def _uniform(state: int) -> float:
+    """The upper 53 bits as a number in (0, 1)."""
     return ((state >> 11) + 0.5) * 2.0**-53
 
 

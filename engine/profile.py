@@ -21,7 +21,7 @@ from engine.protocol import SelfTestResult
 
 log = logging.getLogger(__name__)
 
-FORMAT = 1
+FORMAT = 2
 
 
 class Profile(BaseModel):

@@ -164,7 +164,7 @@ class Chooser:
         if self._xtc and chance(self._seed, position, XTC) <= self._sampling.xtc_probability:
             kept = without_top_choices(ids, values, self._sampling.xtc_threshold)
             ids, values = ids[kept], values[kept]
-        if self._greedy:
+        if self._greedy or len(ids) == 1:
             return ids, values
         # float64: a temperature of 1e-40 would otherwise make all logits infinite, and equal.
         scaled = values / np.float64(self._sampling.temperature)
@@ -222,9 +222,9 @@ def top_candidates(logits: Row, top_k: int) -> Ids | None:
     if top_k <= 0 or blocks < 4 * top_k:
         return None
     # Blocks are columns, not rows: numpy's maximum over the first axis is vectorised, ten times faster.
-    maxima = logits[: blocks * _BLOCK].reshape(_BLOCK, blocks).max(axis=0)
-    bound = np.partition(maxima, blocks - top_k)[blocks - top_k]
-    found: Ids = np.flatnonzero(logits >= bound).astype(np.int32)
+    maxima = np.maximum.reduce(logits[: blocks * _BLOCK].reshape(_BLOCK, blocks), axis=0)
+    maxima.partition(blocks - top_k)
+    found: Ids = (logits >= maxima[blocks - top_k]).nonzero()[0].astype(np.int32)
     return found
 
 

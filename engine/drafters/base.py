@@ -11,7 +11,7 @@ from typing import Protocol
 class Draft:
     """Proposed tokens, and who proposed them (``lookup`` or ``draft``; ``none`` when there are none).
 
-    ``confidence``: one figure a token, in the drafter's own measure (length of the match, margin), for calibration.
+    ``confidence``: one figure a token, in the drafter's own measure (grade of the match, margin), for calibration.
     ``prefill_seconds``: how much of the time spent went into reading ``prefill_tokens`` of the prompt, once an answer.
     """
 

@@ -58,7 +58,7 @@ class PacedDrafter:
         self._found = self._lookup.draft(history, limit)
         if self._cost.unit is None or self._cost.passes_since_plain >= PLAIN_PROBE:
             return NOTHING
-        odds = [self._lookup_odds.probability(length) for length in self._found.confidence]
+        odds = [self._lookup_odds.probability(grade) for grade in self._found.confidence]
         length, rate = self._cost.best_length(odds)
         if self._model is not None and self._asks_model(history, limit, rate):
             return self._from_model(self._model, history, limit)
