@@ -13,6 +13,7 @@ measured R instead of the textbook's constant 1 is what makes it hold on CPUs (e
 from __future__ import annotations
 
 import collections
+import math
 import statistics
 from collections.abc import Sequence
 
@@ -84,6 +85,7 @@ class CostModel:
         self._load = RunningMedian(UNIT_WINDOW)
         self._ratios = {width: RunningMedian(RATIO_WINDOW, ratio) for width, ratio in profile.ratios.items()}
         self._known: dict[int, float] = {}  # asked for at every pass, for many widths; empty when something was learned
+        self._break_even: dict[int, float] = {}
         self._draft = RunningMedian(RATIO_WINDOW, profile.draft_ratio or draft_ratio_guess)
         self._draft_prefill = RunningMedian(5, profile.draft_prefill_ratio)
 
@@ -106,6 +108,19 @@ class CostModel:
         known = self._known.get(width)
         if known is None:
             known = self._known[width] = self._estimate(width)
+        return known
+
+    def _learned(self) -> None:
+        self._known.clear()
+        self._break_even.clear()
+
+    def break_even(self, longest: int) -> float:
+        """The lowest acceptance of a first proposal that is there already with which any draft of up to ``longest``
+        could pay, were all behind it certain; above 1 where none can."""
+        known = self._break_even.get(longest)
+        if known is None:
+            lowest = min(((MARGIN * self.ratio(k + 1) - 1) / k for k in range(1, longest + 1)), default=math.inf)
+            known = self._break_even[longest] = lowest
         return known
 
     def _estimate(self, width: int) -> float:
@@ -141,7 +156,7 @@ class CostModel:
         self._load.add(seconds / (plain * self.ratio(width)))
         if self._since_plain <= UNIT_IS_FRESH:
             self._ratios.setdefault(width, RunningMedian(RATIO_WINDOW, self.ratio(width))).add(seconds / plain)
-            self._known.clear()
+            self._learned()
 
     def observe_draft(self, tokens: int, seconds: float) -> None:
         """The draft model proposed ``tokens`` in ``seconds``, its catching up included."""
@@ -162,7 +177,7 @@ class CostModel:
 
     def adopt(self, ratios: dict[int, float]) -> None:
         """Take measured ratios as what is believed until the passes of real answers say otherwise."""
-        self._known.clear()
+        self._learned()
         for width, ratio in ratios.items():
             if width > 1:
                 self._ratios[width] = RunningMedian(RATIO_WINDOW, ratio)

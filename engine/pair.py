@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Generator
 from pathlib import Path
 
+from engine.baseline import PlainSpeed
 from engine.drafters.base import Outcome
 from engine.drafters.lookup import LookupDrafter
 from engine.drafters.model import ModelDrafter
@@ -82,6 +83,7 @@ class Pair:
         self.drafter: ModelDrafter | None = None
         self.draft_refused: str | None = None
         self.pacer = Pacer()
+        self.plain = PlainSpeed()
         self._set_draft(settings.draft, report)
         self._take_profile()
         self.load_seconds = time.perf_counter() - started

@@ -122,9 +122,9 @@ class Session:
 
     def generate(self, request: Generate, emit: Emit, *, arrived: float | None = None) -> None:
         """Make one answer; ends with Finished or Failed. ``arrived``: perf_counter when the request came in."""
-        counter = Counter(arrived=arrived)
-        counter.queue = counter.clock() - counter.arrived
         pair = self.pair
+        counter = Counter(arrived=arrived, plain=pair.plain if pair else None)
+        counter.queue = counter.clock() - counter.arrived
         if pair is None:
             emit(Failed(id=request.id, code=ErrorCode.NO_MODEL, message="No model is loaded. Choose one, then send."))
             return

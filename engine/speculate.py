@@ -78,6 +78,7 @@ def speculate(
                 )
             )
             after_pass()
+            counter.count_round(before, len(draft.tokens), len(history) - before, clock() - started, drafted - started)
             if reason is not None:
                 return reason
         return "cancelled"

@@ -18,6 +18,8 @@ from collections.abc import Callable
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from engine.baseline import AnswerTimes, PlainSpeed
+
 
 def ratio(numerator: float, denominator: float) -> float | None:
     """``numerator / denominator``, or None where there is nothing to divide by."""
@@ -110,7 +112,8 @@ FIGURES: dict[str, str] = {
     "choose_seconds": "filtering candidates and choosing tokens",
     "other_seconds": "the rest of the total: text, events, bookkeeping",
     "total_seconds": "from the request's arrival to its end",
-    "speedup": "decode speed / plain decode speed measured on this pair and machine",
+    "speedup": "what the answer's tokens would have taken plainly / what they took, drafting included; from plain "
+    "passes of this pair at similar context lengths in this run of the engine, absent where those were not measured",
 }
 """Every figure in one line, for help pages and tool tips."""
 
@@ -121,8 +124,15 @@ class Counter:
     Clock: ``time.perf_counter`` (monotonic). The loop adds to the public fields; nothing here looks at text.
     """
 
-    def __init__(self, clock: Callable[[], float] = time.perf_counter, arrived: float | None = None) -> None:
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.perf_counter,
+        arrived: float | None = None,
+        plain: PlainSpeed | None = None,
+    ) -> None:
         self.clock = clock
+        self._plain = plain or PlainSpeed()
+        self._times = AnswerTimes()
         self.arrived = clock() if arrived is None else arrived
         self.prompt_tokens = 0
         self.prompt_tokens_cached = 0
@@ -147,6 +157,13 @@ class Counter:
     def count_pass(self, width: int) -> None:
         """One target pass over ``width`` tokens."""
         self.pass_widths[width] = self.pass_widths.get(width, 0) + 1
+
+    def count_round(self, length: int, proposed: int, tokens: int, seconds: float, draft_seconds: float) -> None:
+        """One turn of the loop behind ``length`` tokens: drafting, the pass, its choices, and what was done with them.
+        Where nothing was proposed it tells what plain decoding takes; looking for a proposal is not part of that."""
+        self._times.add(length, tokens, seconds)
+        if not proposed:
+            self._plain.observe(length, seconds - draft_seconds)
 
     def count_draft(self, drafter: str, drafted: int, accepted: int, *, stopped: bool) -> None:
         """One verified draft. ``stopped``: the answer ended within this pass, so what lies behind the last accepted
@@ -202,6 +219,7 @@ class Counter:
             tokens_per_pass=ratio(self.output_tokens, passes),
             decode_tokens_per_second=ratio(self.output_tokens, decoding) if self.output_tokens else None,
             prefill_tokens_per_second=self._prefill_rate(),
+            speedup=self._times.against(self._plain) if drafters else None,
         )
 
     def _prefill_rate(self) -> float | None:

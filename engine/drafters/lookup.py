@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import bisect
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from engine.drafters.base import NOTHING, Draft
 
-LONGEST, SHORTEST = 8, 2
-"""N-gram lengths that are looked up, longest first. A match of one token says next to nothing."""
+LENGTHS = (8, 5, 3, 2)
+"""N-gram lengths that are looked up, longest first. A match of one token says next to nothing; all lengths from eight
+down find nothing better on Spec-Bench, and keeping a table costs time at every token."""
 
 MATCH_LENGTHS = (2, 3, 4, 5, 6, 8, 12, 16, 24)
 """Lower ends of the classes of match lengths. A longer match is no surer than the last one."""
@@ -36,6 +38,16 @@ def grade(matched: int, agreement: int) -> int:
     return agreement * len(MATCH_LENGTHS) + max(0, bisect.bisect_right(MATCH_LENGTHS, matched) - 1)
 
 
+@dataclass(frozen=True, slots=True)
+class Match:
+    """``start``: where in the text the proposals begin; ``length``: how many tokens before it equal the end of the
+    text; ``grade``: the class of the first proposal."""
+
+    start: int
+    length: int
+    grade: int
+
+
 class LookupDrafter:
     """Proposes the continuation of the most recent longest match within the answer's own branch.
 
@@ -45,8 +57,7 @@ class LookupDrafter:
 
     name = "lookup"
 
-    def __init__(self, longest: int = LONGEST, shortest: int = SHORTEST) -> None:
-        self._lengths = range(longest, shortest - 1, -1)
+    def __init__(self) -> None:
         self._indexed: list[int] = []
         self._tables: dict[int, dict[tuple[int, ...], int]] = {}
         self._agreement: dict[tuple[int, ...], int] = {}
@@ -55,7 +66,7 @@ class LookupDrafter:
     def forget(self) -> None:
         """Drop the index: the next answer is looked up in its own branch only."""
         self._indexed = []
-        self._tables = {length: {} for length in self._lengths}
+        self._tables = {length: {} for length in LENGTHS}
         self._agreement = {}
 
     def begin(self, prompt: Sequence[int]) -> None:
@@ -88,17 +99,35 @@ class LookupDrafter:
             self._agreement[ngram] = UNANIMOUS
 
     def draft(self, history: Sequence[int], limit: int) -> Draft:
-        """See :class:`~engine.drafters.base.Drafter`. Where the match runs into the end of the text it goes on with
-        its own proposals, so a cycle is continued at full length. Confidence: the :func:`grade` of each proposal."""
+        """See :class:`~engine.drafters.base.Drafter`. Confidence: the :func:`grade` of each proposal."""
+        match = self.find(history)
+        return NOTHING if match is None else self.propose(match, limit)
+
+    def find(self, history: Sequence[int]) -> Match | None:
+        """The most recent longest match of the end of ``history``."""
         self._index(history)
         start = self._match()
         if start is None:
-            return NOTHING
-        indexed, tokens = self._indexed, []  # type: tuple[list[int], list[int]]
-        behind = len(indexed)
-        for place in range(start, start + limit):
-            tokens.append(indexed[place] if place < behind else tokens[place - behind])
-        return Draft(tokens, self.name, self._grades(tokens, self._matched(start)))
+            return None
+        matched = self._matched(start)
+        return Match(start, matched, grade(matched, self._agreed(self._indexed[-JUDGED:], matched)))
+
+    def propose(self, match: Match, limit: int) -> Draft:
+        """What stands behind a match that was just found. Where that runs into the end of the text it goes on with its
+        own proposals, so a cycle is continued at full length."""
+        indexed = self._indexed
+        text = indexed[-JUDGED:]
+        offset = len(text) - len(indexed)
+        grades = []
+        for i in range(limit):
+            grades.append(match.grade if i == 0 else grade(match.length + i, self._agreed(text, match.length + i)))
+            place = match.start + i
+            text.append(indexed[place] if place < len(indexed) else text[place + offset])
+        return Draft(text[len(text) - limit :], self.name, grades)
+
+    def _agreed(self, text: Sequence[int], matched: int) -> int:
+        judged = tuple(text[-min(JUDGED, matched) :])
+        return self._agreement.get(judged, SEEN_ONCE)  # not yet known where a draft goes on with itself
 
     def _match(self) -> int | None:
         indexed = self._indexed
@@ -116,13 +145,3 @@ class LookupDrafter:
         while length < min(start, MATCH_LENGTHS[-1]) and indexed[start - 1 - length] == indexed[-1 - length]:
             length += 1
         return length
-
-    def _grades(self, tokens: Sequence[int], matched: int) -> list[int]:
-        text = [*self._indexed[-JUDGED:], *tokens]
-        first = min(JUDGED, len(self._indexed))
-        grades = []
-        for i in range(len(tokens)):
-            judged = min(JUDGED, matched + i)
-            agreement = self._agreement.get(tuple(text[first + i - judged : first + i]), SEEN_ONCE)
-            grades.append(grade(matched + i, agreement))
-        return grades

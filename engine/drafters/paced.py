@@ -55,14 +55,17 @@ class PacedDrafter:
 
     def draft(self, history: Sequence[int], limit: int) -> Draft:
         """See :class:`~engine.drafters.base.Drafter`."""
-        self._found = self._lookup.draft(history, limit)
+        match = self._lookup.find(history)
+        first = 0.0 if match is None else self._lookup_odds.probability(match.grade)
+        worth_it = match is not None and first >= self._cost.break_even(limit)
+        self._found = NOTHING if match is None else self._lookup.propose(match, limit if worth_it else 1)
         if self._cost.unit is None or self._cost.passes_since_plain >= PLAIN_PROBE:
             return NOTHING
-        odds = [self._lookup_odds.probability(grade) for grade in self._found.confidence]
+        odds = [self._lookup_odds.probability(grade) for grade in self._found.confidence] if worth_it else []
         length, rate = self._cost.best_length(odds)
         if self._model is not None and self._asks_model(history, limit, rate):
             return self._from_model(self._model, history, limit)
-        if length == 0 and odds and odds[0] >= 0.5 and self._since_wide >= WIDE_PROBE:
+        if length == 0 and first >= 0.5 and self._since_wide >= WIDE_PROBE:
             length = 1
         return Draft(self._found.tokens[:length], "lookup", self._found.confidence) if length else NOTHING
 

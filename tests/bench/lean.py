@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 
 from engine.llama import context as context_module
+from engine.llama.backend import library
 from engine.machine import engine_environment
 from engine.protocol import Finished, Generate, GenerateSettings, Load, LoadSettings, Message, ModelFile, Sampling
 from engine.sampling import Chooser
@@ -47,9 +48,8 @@ class TimedDecode:
 
 def shares(target: Path, tokens: int, rounds: int) -> list[tuple[str, float, float]]:
     """(what, Python's share of the decoding time, microseconds of it a token), medians over rounds."""
-    real = context_module.library
-    timed = TimedDecode(real())
-    context_module.library = lambda: timed
+    timed = TimedDecode(library())
+    setattr(context_module, "library", lambda: timed)  # noqa: B010
     session = Session()
     found: dict[str, list[tuple[float, float]]] = {}
     try:
@@ -82,7 +82,7 @@ def shares(target: Path, tokens: int, rounds: int) -> list[tuple[str, float, flo
                 python = (whole - inside) / whole
                 found.setdefault(name, []).append((python, (whole - inside) / stats.output_tokens * 1e6))
     finally:
-        context_module.library = real
+        setattr(context_module, "library", library)  # noqa: B010
         session.unload()
     return [
         (name, statistics.median(p for p, _ in values[1:]), statistics.median(u for _, u in values[1:]))
