@@ -9,8 +9,9 @@ from engine.drafters.lookup import GRADES
 
 DECAY = 0.99
 """Weight of older observations of a bucket: about the last hundred count, so a change of text is noticed."""
-PRIOR_WEIGHT = 12.0
-AVERAGE_PRIOR = 0.7
+LOOKUP_PRIOR_WEIGHT, MARGIN_PRIOR_WEIGHT = 12.0, 6.0
+"""Observations that a prior stands for: how matches behave differs less from pair to pair than how drafts do."""
+AVERAGE_PRIOR, AVERAGE_PRIOR_WEIGHT = 0.7, 6.0
 
 LOOKUP_BUCKETS = tuple(range(GRADES))
 LOOKUP_PRIOR = (
@@ -33,22 +34,41 @@ class Calibration:
     Only positions whose predecessors were accepted are observations: what lies behind a rejection was never seen.
     """
 
-    def __init__(self, edges: Sequence[float], prior: Sequence[float], counts: dict[int, tuple[float, float]]) -> None:
-        self._edges, self._prior = edges, prior
+    def __init__(
+        self,
+        edges: Sequence[float],
+        prior: Sequence[float],
+        counts: dict[int, tuple[float, float]],
+        weight: float = MARGIN_PRIOR_WEIGHT,
+    ) -> None:
+        self._edges, self._prior, self._weight = edges, prior, weight
         self._counts = {bucket: tuple(counts.get(bucket, (0.0, 0.0))) for bucket in range(len(edges))}
 
     def probability(self, confidence: float) -> float:
         """The calibrated probability that a proposal of this confidence is accepted."""
         bucket = self._bucket(confidence)
         hits, seen = self._counts[bucket]
-        return (hits + PRIOR_WEIGHT * self._prior[bucket]) / (seen + PRIOR_WEIGHT)
+        return (hits + self._weight * self._prior[bucket]) / (seen + self._weight)
 
     @property
     def average(self) -> float:
         """Acceptance over all buckets, as they occur; the prior's middle before anything was observed."""
-        hits = sum(hits for hits, _ in self._counts.values())
-        seen = sum(seen for _, seen in self._counts.values())
-        return (hits + PRIOR_WEIGHT * AVERAGE_PRIOR) / (seen + PRIOR_WEIGHT)
+        hits, seen = self._totals()
+        return (hits + AVERAGE_PRIOR_WEIGHT * AVERAGE_PRIOR) / (seen + AVERAGE_PRIOR_WEIGHT)
+
+    @property
+    def observed(self) -> float | None:
+        """Acceptance as it was seen lately, without any prior; None when nothing was."""
+        hits, seen = self._totals()
+        return hits / seen if seen else None
+
+    @property
+    def seen(self) -> float:
+        """How much was observed, old observations decayed."""
+        return self._totals()[1]
+
+    def _totals(self) -> tuple[float, float]:
+        return sum(hits for hits, _ in self._counts.values()), sum(seen for _, seen in self._counts.values())
 
     def observe(self, confidence: float, accepted: bool) -> None:
         bucket = self._bucket(confidence)

@@ -87,6 +87,7 @@ class CostModel:
         self._known: dict[int, float] = {}  # asked for at every pass, for many widths; empty when something was learned
         self._break_even: dict[int, float] = {}
         self._draft = RunningMedian(RATIO_WINDOW, profile.draft_ratio or draft_ratio_guess)
+        self._draft_known = profile.draft_ratio is not None
         self._draft_prefill = RunningMedian(5, profile.draft_prefill_ratio)
 
     @property
@@ -141,6 +142,20 @@ class CostModel:
     def draft_ratio(self) -> float | None:
         """D: one drafted token in plain passes; None when it was never measured nor guessed."""
         return self._draft.value
+
+    @property
+    def draft_measured(self) -> bool:
+        """Whether D was measured, in this run or an earlier one; otherwise it is a guess."""
+        return self._draft_known or len(self._draft) > 0
+
+    def break_even_average(self, longest: int, per_token: float) -> float | None:
+        """The lowest acceptance, the same at every place, with which drafts of tokens that cost ``per_token`` each
+        would pay, in steps of one percent; None when not even certainty would do."""
+        for percent in range(1, 101):
+            length, _ = self.best_length([percent / 100] * longest, per_token=per_token)
+            if length:
+                return percent / 100
+        return None
 
     def observe_pass(self, width: int, seconds: float) -> None:
         """A target pass over ``width`` tokens took ``seconds``, choosing and bookkeeping included."""
@@ -201,7 +216,8 @@ class CostModel:
         """
         plain = 1.0 / (1.0 + spent)
         length, rate = self.best_length_from(1, accepted, per_token=per_token, spent=spent)
-        return (length, rate) if rate > plain * MARGIN else (0, plain)
+        needed = plain if spent else plain * MARGIN  # what is spent is spent: then the better of the two is the better
+        return (length, rate) if rate > needed else (0, plain)
 
     def best_length_from(
         self, shortest: int, accepted: Sequence[float], *, per_token: float = 0.0, spent: float = 0.0

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from engine.answer import Answer
 from engine.choice import ChoiceRule
 from engine.drafters.base import Drafter, NoDrafter, Outcome
-from engine.drafters.paced import PacedDrafter
+from engine.drafters.paced import PACED_DRAFT_MAX, PacedDrafter
 from engine.llama.backend import AbortFlag, versions
 from engine.llama.context import DecodeAborted
 from engine.overflow import Fitted
@@ -23,9 +23,6 @@ Emit = Callable[[Event], None]
 
 FIXED_DRAFT_MAX = 4
 """Proposals a pass where the user chose the drafter and no length; ``auto`` finds the length itself."""
-
-PACED_DRAFT_MAX = 15
-"""Most proposals that ``auto`` considers."""
 
 MARK_EVERY = 2048
 """Tokens of a long prompt between copies of a running state; one more is made at its end, for the next message."""
@@ -173,6 +170,8 @@ class Generation:
         counter.ended = counter.clock()
         if self._chooser.note:
             self._notes.append(self._chooser.note)
+        if isinstance(self._drafter, PacedDrafter) and self._drafter.note:
+            self._notes.append(self._drafter.note)
         drafter = self._pair.drafter
         if drafter is not None and drafter.note and not isinstance(self._drafter, NoDrafter):
             self._notes.append(drafter.note)

@@ -4,8 +4,19 @@ from __future__ import annotations
 
 from pydantic import BaseModel, Field
 
-from engine.calibration import LOOKUP_BUCKETS, LOOKUP_PRIOR, MARGIN_BUCKETS, MARGIN_PRIOR, Calibration
+from engine.calibration import (
+    LOOKUP_BUCKETS,
+    LOOKUP_PRIOR,
+    LOOKUP_PRIOR_WEIGHT,
+    MARGIN_BUCKETS,
+    MARGIN_PRIOR,
+    MARGIN_PRIOR_WEIGHT,
+    Calibration,
+)
 from engine.cost import CostModel, CostProfile
+
+Counts = dict[int, tuple[float, float]]
+"""Bucket -> (accepted, seen), as :meth:`engine.calibration.Calibration.counts` gives them."""
 
 
 def temperature_class(temperature: float) -> str:
@@ -17,8 +28,16 @@ class PacingProfile(BaseModel):
     """What pacing has learned about a pair on a machine; kept between runs."""
 
     cost: CostProfile = Field(default_factory=CostProfile)
-    lookup: dict[str, dict[int, tuple[float, float]]] = Field(default_factory=dict)
-    draft: dict[str, dict[int, tuple[float, float]]] = Field(default_factory=dict)
+    lookup: dict[str, Counts] = Field(default_factory=dict)
+    draft: dict[str, Counts] = Field(default_factory=dict)
+
+
+def _of_lookup(counts: Counts) -> Calibration:
+    return Calibration(LOOKUP_BUCKETS, LOOKUP_PRIOR, counts, LOOKUP_PRIOR_WEIGHT)
+
+
+def _of_draft(counts: Counts) -> Calibration:
+    return Calibration(MARGIN_BUCKETS, MARGIN_PRIOR, counts, MARGIN_PRIOR_WEIGHT)
 
 
 class Pacer:
@@ -27,18 +46,18 @@ class Pacer:
     def __init__(self, profile: PacingProfile | None = None, *, draft_ratio_guess: float | None = None) -> None:
         profile = profile or PacingProfile()
         self.cost = CostModel(profile.cost, draft_ratio_guess=draft_ratio_guess)
-        self._lookup = {name: Calibration(LOOKUP_BUCKETS, LOOKUP_PRIOR, c) for name, c in profile.lookup.items()}
-        self._draft = {name: Calibration(MARGIN_BUCKETS, MARGIN_PRIOR, c) for name, c in profile.draft.items()}
+        self._lookup = {name: _of_lookup(counts) for name, counts in profile.lookup.items()}
+        self._draft = {name: _of_draft(counts) for name, counts in profile.draft.items()}
 
     def lookup(self, temperature: float) -> Calibration:
         """The calibration of lookup proposals at this temperature."""
         name = temperature_class(temperature)
-        return self._lookup.setdefault(name, Calibration(LOOKUP_BUCKETS, LOOKUP_PRIOR, {}))
+        return self._lookup.setdefault(name, _of_lookup({}))
 
     def draft(self, temperature: float) -> Calibration:
         """The calibration of draft-model proposals at this temperature."""
         name = temperature_class(temperature)
-        return self._draft.setdefault(name, Calibration(MARGIN_BUCKETS, MARGIN_PRIOR, {}))
+        return self._draft.setdefault(name, _of_draft({}))
 
     def profile(self) -> PacingProfile:
         """What to keep."""

@@ -18,6 +18,15 @@ WIDE_PROBE = 160
 FIRST_MODEL_PROBE, LAST_MODEL_PROBE = 32, 1024
 """Passes between two trials of a draft model that did not pay; doubled each time it does not."""
 
+TRIAL_SHARE = 1 / 16
+"""The part of the time since the last trial that reading the prompt for the next one may cost."""
+
+EARLY_MODEL_PROBE, LITTLE_EVIDENCE = 4, 16
+"""The first interval while fewer proposals than this were verified: one unlucky guess must not decide."""
+
+PACED_DRAFT_MAX = 15
+"""Most proposals that ``auto`` considers."""
+
 TYPICAL_ANSWER = 256
 """Tokens an answer is expected to go on for, when nothing limits it: what a draft's prefill is weighed against."""
 
@@ -45,7 +54,28 @@ class PacedDrafter:
         self._found: Draft = NOTHING
         self._since_wide = 0
         self._since_model = 0
-        self._model_probe = FIRST_MODEL_PROBE
+        self._model_probe = EARLY_MODEL_PROBE if self._model_odds.seen < LITTLE_EVIDENCE else FIRST_MODEL_PROBE
+        self._model_paid = False
+
+    @property
+    def note(self) -> str | None:
+        """Why the draft model was left out of this answer, but for trials; None where it was not."""
+        per_token = self._cost.draft_ratio
+        if self._model is None or self._model_paid or per_token is None:
+            return None
+        price = f"a token of it takes {per_token:.2f} of a plain pass"
+        if not self._cost.draft_measured:
+            price += ", by the sizes of the files"
+        needed = self._cost.break_even_average(PACED_DRAFT_MAX, per_token)
+        if needed is None:
+            return f"the draft model is not worth it here: {price}, too much even if it were always right"
+        observed = self._model_odds.observed
+        if observed is None or self._model_odds.average >= needed:
+            return None  # it may pay: lookup paid more, or the answer was too short to read the prompt for
+        return (
+            f"the draft model is not worth it here: {price}, so {100 * needed:.0f} % of its proposals would have to be "
+            f"right; lately {100 * observed:.0f} % were"
+        )
 
     def begin(self, prompt: Sequence[int]) -> None:
         """See :class:`~engine.drafters.base.Drafter`."""
@@ -83,8 +113,12 @@ class PacedDrafter:
         if length and rate > other_rate:
             remaining = self._remaining()
             tokens = TYPICAL_ANSWER if remaining is None else min(remaining, TYPICAL_ANSWER)
-            return tokens * (1 / other_rate - 1 / rate) > self._cost.draft_prefill_cost(unread)
-        return self._since_model >= self._model_probe
+            pays = tokens * (1 / other_rate - 1 / rate) > self._cost.draft_prefill_cost(unread)
+            self._model_paid |= pays
+            return pays
+        # A trial is worth what it costs now and then; where the prompt has still to be read, the less often.
+        waited = self._since_model >= self._model_probe
+        return waited and self._cost.draft_prefill_cost(unread) <= TRIAL_SHARE * self._since_model
 
     def _from_model(self, model: ModelDrafter, history: Sequence[int], limit: int) -> Draft:
         """Draft while another proposal promises more than sending those at hand; send as many as are worth it."""

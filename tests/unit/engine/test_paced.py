@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -277,6 +278,38 @@ def test_a_middling_draft_is_used_by_its_margins() -> None:
     seconds, _ = answer(machine, paced(machine, pacer, model), 200, pacer)
     plain, _ = answer(Machine(said, DEEP), NoDrafter(), 200)
     assert plain / seconds > 1.1
+
+
+def test_a_draft_that_cannot_pay_is_named_with_the_reason() -> None:
+    machine = Machine(novel(600), CPU)
+    drafter = paced(machine, pacer := Pacer(draft_ratio_guess=1.0), SimulatedModel(machine, 0.99, 1.0, 0.1))
+    answer(machine, drafter, 100, pacer)
+    assert drafter.note == (
+        "the draft model is not worth it here: a token of it takes 1.00 of a plain pass, by the sizes of the files, "
+        "too much even if it were always right"
+    )
+
+
+def test_a_draft_that_guesses_badly_is_named_with_what_was_measured() -> None:
+    machine = Machine(novel(1500), DEEP)
+    drafter = paced(machine, pacer := Pacer(draft_ratio_guess=0.1), SimulatedModel(machine, 0.02, 0.1, 0.01))
+    for _ in range(2):
+        machine.now, machine.length = 0.0, 0
+        answer(machine, drafter, 100, pacer)
+        note, drafter = drafter.note, paced(machine, pacer, SimulatedModel(machine, 0.02, 0.1, 0.01))
+    assert note is not None
+    assert re.fullmatch(
+        r"the draft model is not worth it here: a token of it takes 0\.\d\d of a plain pass, so \d\d % of its "
+        r"proposals would have to be right; lately [0-5] % were",
+        note,
+    )
+
+
+def test_a_draft_that_pays_is_not_spoken_of() -> None:
+    machine = Machine(novel(600), DEEP)
+    drafter = paced(machine, pacer := Pacer(draft_ratio_guess=0.1), SimulatedModel(machine, 0.9, 0.1, 0.01))
+    answer(machine, drafter, 100, pacer)
+    assert drafter.note is None
 
 
 def test_a_long_prompt_is_not_read_by_the_draft_for_a_short_answer() -> None:
