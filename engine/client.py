@@ -10,19 +10,11 @@ import asyncio
 import contextlib
 import itertools
 import logging
-import os
-import signal
-import subprocess
-import sys
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from pathlib import Path
 
-from pydantic import BaseModel, ValidationError
-
-from engine.machine import FOLDER_VARIABLE, engine_environment
+from engine.process import EngineProcess
 from engine.protocol import (
-    EVENTS,
-    MAX_LINE_BYTES,
     Cancel,
     Describe,
     Described,
@@ -43,7 +35,6 @@ from engine.protocol import (
     SelfTest,
     SelfTested,
     TextDelta,
-    encode,
 )
 from engine.stats import Stats
 
@@ -51,11 +42,6 @@ log = logging.getLogger(__name__)
 
 CANCEL_PATIENCE = 2.0
 """Seconds a cancel may stay unanswered before the process is killed."""
-
-EXIT_PATIENCE = 1.5
-"""Seconds the process has to leave after its stdin was closed."""
-
-LOG_TAIL_BYTES = 4096
 
 TERMINAL_EVENTS = (Loaded, Finished, Failed, Described, SelfTested)
 
@@ -82,20 +68,11 @@ class EngineClient:
         self.wanted: LoadSettings | None = None
         self.on_pair_change: Callable[[PairInfo], None] = lambda pair: None
         """Called when the engine learned something about the loaded pair by itself (the self-test's badge)."""
-        self._command = list(command or (sys.executable, "-P", "-m", "engine.host"))
-        self._environment = engine_environment(environment)
-        if cache is not None:
-            self._environment[FOLDER_VARIABLE] = str(cache)
-        # -P keeps a folder named "engine" in the current directory out; this puts ours in front of all others.
-        root = str(Path(__file__).resolve().parents[1])
-        self._environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, self._environment.get("PYTHONPATH")]))
-        self._process: asyncio.subprocess.Process | None = None
-        self._reader: asyncio.Task[None] | None = None
+        self._engine = EngineProcess(
+            log_path, self._hear, self._ended, command=command, environment=environment, cache=cache
+        )
         self._queues: dict[int, asyncio.Queue[Event]] = {}
         self._ids = itertools.count(1)
-        self._start_lock = asyncio.Lock()
-        self._log_start = 0
-        self._ending = False
 
     # ------------------------------------------------------------------------------------------------- requests
 
@@ -189,7 +166,7 @@ class EngineClient:
         The cancelled iterators end by themselves: with Finished("cancelled"), or Failed(CANCELLED) for a load.
         """
         for request_id in list(self._queues):
-            await self._send(Cancel(id=next(self._ids), target=request_id))
+            await self._engine.send(Cancel(id=next(self._ids), target=request_id))
         deadline = asyncio.get_running_loop().time() + CANCEL_PATIENCE
         waiting = set(self._queues)
         while waiting & set(self._queues):
@@ -201,55 +178,38 @@ class EngineClient:
     @property
     def running(self) -> bool:
         """Whether the engine process is alive."""
-        return self._process is not None and self._process.returncode is None
+        return self._engine.running
 
     @property
     def pid(self) -> int | None:
         """Process id of the engine, None when it is not running."""
-        return self._process.pid if self._process is not None and self.running else None
+        return self._engine.pid
 
     async def start(self) -> None:
         """Start the process if it is not running; a failure shows as Failed in the next request."""
-        async with self._start_lock:
-            if self.running:
-                return
-            if self._reader is not None:
-                await self._reader
-            await self._spawn()
+        await self._engine.start()
 
     async def close(self) -> None:
         """End the process: ask by closing its stdin, then insist."""
-        self._ending = True
-        process = self._process
-        if process is None or process.returncode is not None:
-            return
-        if process.stdin is not None:
-            process.stdin.close()
-        try:
-            await asyncio.wait_for(process.wait(), EXIT_PATIENCE)
-        except TimeoutError:
-            _kill(process)
-            await process.wait()
-        if self._reader is not None:
-            await self._reader
+        await self._engine.close()
+
+    def log_tail(self) -> str:
+        """The last lines the present (or last) process wrote to its log."""
+        return self._engine.log_tail()
 
     # ------------------------------------------------------------------------------------------------- plumbing
 
-    async def _spawn(self) -> None:
-        self.log_path.parent.mkdir(parents=True, exist_ok=True)
-        with open(self.log_path, "ab") as log_file:
-            self._log_start = log_file.tell()
-            self._process = await asyncio.create_subprocess_exec(
-                *self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=log_file,
-                limit=MAX_LINE_BYTES,
-                env=self._environment,
-                start_new_session=True,  # a Ctrl+C in the terminal is the UI's business
-            )
+    def _hear(self, event: Event) -> None:
+        if isinstance(event, PairChanged):
+            self.pair = event.pair
+            self.on_pair_change(event.pair)
+        elif (queue := self._queues.get(event.id)) is not None:
+            queue.put_nowait(event)
+
+    def _ended(self) -> None:
         self.pair = None
-        self._reader = asyncio.create_task(self._read(self._process), name="engine reader")
+        for request_id, queue in list(self._queues.items()):
+            queue.put_nowait(self._stopped(request_id))
 
     async def _exchange(self, request: Load | Generate | Describe | SelfTest) -> AsyncGenerator[Event, None]:
         queue: asyncio.Queue[Event] = asyncio.Queue()
@@ -257,7 +217,7 @@ class EngineClient:
         try:
             await self.start()
             self._queues[request.id] = queue
-            await self._send(request)
+            await self._engine.send(request)
             if not self.running:  # it died between start and send: the reader has spoken already
                 queue.put_nowait(self._stopped(request.id))
             while not done:
@@ -281,7 +241,7 @@ class EngineClient:
     async def _abandon(self, request_id: int, queue: asyncio.Queue[Event]) -> None:
         """The caller left early: cancel, and wait until the engine let go."""
         try:
-            await self._send(Cancel(id=next(self._ids), target=request_id))
+            await self._engine.send(Cancel(id=next(self._ids), target=request_id))
             async with asyncio.timeout(CANCEL_PATIENCE):
                 while not isinstance(await queue.get(), TERMINAL_EVENTS):
                     pass
@@ -289,42 +249,6 @@ class EngineClient:
             await self._kill_unanswering()
         finally:
             self._queues.pop(request_id, None)
-
-    async def _send(self, request: BaseModel) -> None:
-        process = self._process
-        if process is None or process.stdin is None or process.returncode is not None:
-            return
-        with contextlib.suppress(ConnectionError):
-            process.stdin.write(encode(request))
-            await process.stdin.drain()
-
-    async def _read(self, process: asyncio.subprocess.Process) -> None:
-        assert process.stdout is not None
-        while True:
-            try:
-                line = await process.stdout.readline()
-            except ValueError:  # longer than MAX_LINE_BYTES: not a word of ours
-                log.error("the engine sent a line over %d bytes", MAX_LINE_BYTES)
-                _kill(process)
-                break
-            if not line:
-                break
-            try:
-                event = EVENTS.validate_json(line)
-            except ValidationError:
-                log.error("the engine sent a line that is no event: %.200r", line)
-                continue
-            if isinstance(event, PairChanged):
-                self.pair = event.pair
-                self.on_pair_change(event.pair)
-                continue
-            queue = self._queues.get(event.id)
-            if queue is not None:
-                queue.put_nowait(event)
-        await process.wait()
-        self.pair = None
-        for request_id, queue in list(self._queues.items()):
-            queue.put_nowait(self._stopped(request_id))
 
     async def _kill_unanswering(self) -> None:
         log.warning("a cancel was not answered within %.0f s; the engine is restarted", CANCEL_PATIENCE)
@@ -336,55 +260,13 @@ class EngineClient:
                     message="Stopped. The engine did not answer and was restarted; the text so far is kept.",
                 )
             )
-        if self._process is not None:
-            _kill(self._process)
-            await self._process.wait()
-        if self._reader is not None:
-            await self._reader
+        await self._engine.kill()
 
     def _stopped(self, request_id: int) -> Failed:
-        code = self._process.returncode if self._process is not None else None
         return Failed(
             id=request_id,
             code=ErrorCode.ENGINE_STOPPED,
-            message=f"The engine stopped ({describe_exit(code)}). What arrived so far is kept; "
+            message=f"The engine stopped ({self._engine.exit_words}). What arrived so far is kept; "
             "send again to start a new engine.",
             detail=self.log_tail(),
         )
-
-    def log_tail(self) -> str:
-        """The last lines the present (or last) process wrote to its log."""
-        try:
-            with open(self.log_path, "rb") as log_file:
-                size = log_file.seek(0, os.SEEK_END)
-                log_file.seek(max(self._log_start, size - LOG_TAIL_BYTES, 0))
-                return log_file.read().decode("utf-8", "replace").strip()
-        except OSError:
-            return ""
-
-
-def describe_exit(code: int | None) -> str:
-    """A process's return code in words: ``signal 4, illegal instruction``."""
-    if code is None:
-        return "it does not answer"
-    if code >= 0:
-        return f"exit code {code}"
-    names = {
-        signal.SIGILL: "illegal instruction: this build does not fit this processor",
-        signal.SIGKILL: "killed; out of memory?",
-        signal.SIGSEGV: "memory fault",
-        signal.SIGABRT: "aborted by a failed check",
-        signal.SIGFPE: "arithmetic fault",
-        signal.SIGBUS: "bus error: was the model file changed or removed?",
-        signal.SIGTERM: "terminated",
-    }
-    try:
-        known = signal.Signals(-code)
-    except ValueError:
-        return f"signal {-code}"
-    return f"signal {-code}, {names.get(known, known.name)}"
-
-
-def _kill(process: asyncio.subprocess.Process) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        process.kill()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
 
 from engine.drafters.base import NOTHING, Draft, Outcome
@@ -141,7 +142,7 @@ class PacedDrafter:
         length, _ = self._cost.best_length(probabilities(made.confidence), spent=len(made.tokens) * per_token)
         if length == 0 and made.tokens:
             length = 1  # it is there: the pass that tells what it is worth costs little more
-        return Draft(made.tokens[:length], made.drafter, made.confidence, made.prefill_seconds)
+        return dataclasses.replace(made, tokens=made.tokens[:length])
 
     def observe(self, outcome: Outcome) -> None:
         """Learn from a pass: what it cost is the pair's to learn, what the proposals were worth is learned here."""

@@ -5,6 +5,7 @@ Every run starts from an empty history: its prompt is read anew, by target and d
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 import time
@@ -78,6 +79,8 @@ class Results:
     interrupted: bool = False
     pairs: dict[str, dict[str, Any]] = field(default_factory=dict)
     costs: dict[str, dict[str, Any]] = field(default_factory=dict)
+    prompt_ids: dict[str, dict[str, list[int]]] = field(default_factory=dict)
+    """Pair -> prompt -> its rendered tokens, where lookup's ceiling is to be computed."""
     troubles: list[str] = field(default_factory=list)
     runs: list[Run] = field(default_factory=list)
 
@@ -185,6 +188,10 @@ class Runner:
                 f"[{left:4.1f} min left at most] {pair.key} {block.name}{f' #{repetition}' if repetition else ''} "
                 f"{index + 1}/{len(items)} {prompt.category} T={temperature:g}: {', '.join(shown)}"
             )
+        if not pair.drafts:
+            with contextlib.suppress(WorkerError, StopIteration):  # a worker that broke down has been reported
+                known = self._results.prompt_ids.setdefault(pair.key, {})
+                known.update({prompt.id: self._prompt_ids(prompt) for prompt in prompts})
         self._close([spec for spec in self._workers if spec.kind == "peer"])
         return True
 

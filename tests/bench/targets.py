@@ -85,14 +85,15 @@ def judge(found: Estimate | None, bar: float) -> Status:
 class Ratios:
     """Paired ratios out of the runs: within a group, one variant's time over another's.
 
-    Groups in which one of the answers loops are kept apart (``looping``): lookup guesses a loop, and a figure from
-    one says nothing about text.
+    Runs beside a busy neighbour process are left out, whatever they say. Groups in which one of the answers loops are
+    kept apart (``looping``): lookup guesses a loop, and a figure from one says nothing about text.
     """
 
     def __init__(self, runs: Iterable[Run], *, looping: bool = False) -> None:
         self._groups: dict[tuple[str, str, int, str, float], dict[str, Run]] = defaultdict(dict)
         for run in runs:
-            self._groups[run.group][run.variant] = run
+            if not run.busy:
+                self._groups[run.group][run.variant] = run
         self._groups = {
             key: group
             for key, group in self._groups.items()

@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from engine.client import EngineClient, describe_exit
+from engine.client import EngineClient
+from engine.process import describe_exit
 from engine.protocol import (
     Described,
     ErrorCode,
@@ -220,7 +221,7 @@ async def test_end_of_file_ends_the_engine_in_mid_answer(client: EngineClient) -
     async with contextlib.aclosing(client.generate(question())) as events:
         async for event in events:
             if isinstance(event, TextDelta):
-                process = client._process
+                process = client._engine._process
                 assert process is not None
                 assert process.stdin is not None
                 process.stdin.close()

@@ -82,6 +82,11 @@ def test_answers_that_loop_are_counted_apart() -> None:
     assert Ratios(runs, looping=True).by_category("a", "auto", "plain") == {"stem": [9.0]}
 
 
+def test_runs_beside_a_busy_neighbour_are_left_out_whatever_they_say() -> None:
+    runs = groups((1.0, 1.0)) + groups((9.0, 1.0), category="stem", foreign=0.8)
+    assert Ratios(runs).by_category("a", "auto", "plain") == {"qa": [1.0]}
+
+
 def test_a_fork_that_changes_the_length_is_scaled() -> None:
     plain, short = run("plain", 10.0), run("auto", 6.0, tokens=ANSWER[:20], decode_seconds=4.0)
     assert times_as_fast(short, plain, "answer") == pytest.approx(10.0 / (2.0 + 8.0))
@@ -129,12 +134,14 @@ def test_a_report_can_be_written_saved_and_shown_again(tmp_path: Path) -> None:
     results.pairs["a"] = {"title": "a pair", "mode": "exact", "target": "x.gguf"}
     results.costs["a"] = {"exact": {"behind": 256, "verify": [0.01 * n for n in range(1, 17)], "draft": None}}
     results.runs = [*groups((0.8, 1.0), (0.85, 1.0)), busy]
+    results.prompt_ids["a"] = {"qa-1": [1, *ANSWER[:20], 2, ANSWER[0], ANSWER[1]]}
     report.save(results, tmp_path / "out.json")
     again = report.load(tmp_path / "out.json")
     assert again == results
     text = report.to_markdown(again)
     assert "| a | auto / plain, every category | 0.98 | lowest of 1: qa 0.82" in text
     assert "**not met**" in text
+    assert "| lookup at most |" in text
     assert "V(2) 2.00 V(4) 4.00 V(8) 8.00" in text
     assert "1 of 5 runs were taken beside a busy neighbour" in text
     assert json.loads((tmp_path / "out.json").read_text())["verdicts"][0]["status"] == "not met"

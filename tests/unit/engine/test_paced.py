@@ -312,6 +312,13 @@ def test_a_draft_that_pays_is_not_spoken_of() -> None:
     assert drafter.note is None
 
 
+def test_what_reading_the_prompt_costs_the_draft_is_learned() -> None:
+    machine = Machine(novel(900), DEEP)
+    pacer = Pacer(draft_ratio_guess=0.1)
+    answer(machine, paced(machine, pacer, SimulatedModel(machine, 0.9, 0.1, 0.03)), 500, pacer)
+    assert pacer.cost.draft_prefill_cost(100) == pytest.approx(3.0, rel=0.2)
+
+
 def test_a_long_prompt_is_not_read_by_the_draft_for_a_short_answer() -> None:
     said = novel(2020)
     machine = Machine(said, DEEP)

@@ -1,0 +1,132 @@
+"""What the engine process says."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from engine.protocol.record import FinishReason, LoadingWhat, Record
+from engine.protocol.results import Device, ErrorCode, PairInfo, Receipt, SelfTestResult
+from engine.stats import Stats
+
+
+class Ready(Record):
+    """The process is up; sent once, before anything else."""
+
+    kind: Literal["ready"] = "ready"
+    id: int = 0
+    pid: int
+    versions: dict[str, str]
+
+
+class Loading(Record):
+    kind: Literal["loading"] = "loading"
+    id: int
+    what: LoadingWhat
+    fraction: float = Field(ge=0, le=1)
+
+
+class Loaded(Record):
+    kind: Literal["loaded"] = "loaded"
+    id: int
+    pair: PairInfo
+
+
+class Prefilling(Record):
+    """Progress of reading the prompt; ``done`` counts cached tokens too."""
+
+    kind: Literal["prefilling"] = "prefilling"
+    id: int
+    done: int
+    total: int
+
+
+class TextDelta(Record):
+    """New text. ``sources`` has one letter a token: ``t`` the target in a pass without a draft, ``l`` proposed by
+    lookup, ``d`` proposed by the draft model, ``c`` the target's correction of a rejected proposal, ``b`` the
+    target's bonus token behind a wholly accepted draft. Tokens may come with text that follows later (an incomplete
+    character or a possible stop string is held back), so ``text`` may be empty."""
+
+    kind: Literal["text"] = "text"
+    id: int
+    text: str
+    token_ids: tuple[int, ...] = ()
+    sources: str = ""
+
+
+class Progress(Record):
+    """The live figures, at most five times a second."""
+
+    kind: Literal["progress"] = "progress"
+    id: int
+    stats: Stats
+    drafter: str
+
+
+class Finished(Record):
+    """An answer ended. ``text`` is the whole answer (the joined deltas equal it)."""
+
+    kind: Literal["finished"] = "finished"
+    id: int
+    finish_reason: FinishReason
+    text: str
+    token_ids: tuple[int, ...]
+    sources: str
+    stats: Stats
+    receipt: Receipt | None = Field(description="None only when the engine had to be killed to honour a cancel")
+
+
+class Failed(Record):
+    """The request ended in an error. ``message`` is for people: what happened, what was kept, what to do."""
+
+    kind: Literal["failed"] = "failed"
+    id: int
+    code: ErrorCode
+    message: str
+    detail: str = Field("", description="log lines or numbers for the details pane, never a traceback on screen")
+
+
+class Described(Record):
+    """Build, devices and settings of the engine, for ``doctor``."""
+
+    kind: Literal["described"] = "described"
+    id: int
+    versions: dict[str, str]
+    system_info: str
+    devices: tuple[Device, ...]
+    gpu_offload: bool
+    threads: int
+    cores: str = Field(description="how the thread count came about")
+    environment: dict[str, str] = Field(description="variables set before the library loaded")
+    exact_settings: dict[str, str]
+
+
+class SelfTested(Record):
+    kind: Literal["selftested"] = "selftested"
+    id: int
+    result: SelfTestResult
+
+
+class PairChanged(Record):
+    """Something became known about the loaded pair while nobody asked (``id`` 0): the badge, for the status line."""
+
+    kind: Literal["pair"] = "pair"
+    id: int = 0
+    pair: PairInfo
+
+
+Event = Annotated[
+    Ready
+    | Loading
+    | Loaded
+    | Prefilling
+    | TextDelta
+    | Progress
+    | Finished
+    | Failed
+    | Described
+    | SelfTested
+    | PairChanged,
+    Field(discriminator="kind"),
+]
