@@ -36,6 +36,11 @@ PRIOR_VOTES = 4
 """Values that a prior stands for until as many were seen: one pass beside a busy neighbour must not decide."""
 
 
+EXPLORING_LENGTH, EXPLORED_PASSES = 7, 2
+"""Until passes this wide were seen this often, a guess stands in for their cost, and a pessimistic one would keep it
+unknown: the first proposals that look right are sent at this length, whatever the guess says."""
+
+
 class RunningMedian:
     """The median of the last ``window`` values; a ``prior`` counts for PRIOR_VOTES values until that many came in."""
 
@@ -52,12 +57,17 @@ class RunningMedian:
         return len(self._values)
 
     @property
+    def votes(self) -> int:
+        """How many values the prior stands for at present."""
+        return 0 if self._prior is None else max(0, PRIOR_VOTES - len(self._values))
+
+    @property
     def value(self) -> float | None:
         if not self._values:
             return self._prior
         if self._median is None:
-            votes = [] if self._prior is None else [self._prior] * max(0, PRIOR_VOTES - len(self._values))
-            self._median = statistics.median([*self._values, *votes])
+            priors = [] if self._prior is None else [self._prior] * self.votes
+            self._median = statistics.median([*self._values, *priors])
         return self._median
 
 
@@ -139,6 +149,11 @@ class CostModel:
         return measured[below] + share * (measured[above] - measured[below])
 
     @property
+    def explored(self) -> bool:
+        """Whether a wide pass was measured often enough, now or earlier, to tell how the cost grows with the width."""
+        return any(len(m) + m.votes >= EXPLORED_PASSES for w, m in self._ratios.items() if w > EXPLORING_LENGTH)
+
+    @property
     def draft_ratio(self) -> float | None:
         """D: one drafted token in plain passes; None when it was never measured nor guessed."""
         return self._draft.value
@@ -170,7 +185,7 @@ class CostModel:
         self._since_plain += 1
         self._load.add(seconds / (plain * self.ratio(width)))
         if self._since_plain <= UNIT_IS_FRESH:
-            self._ratios.setdefault(width, RunningMedian(RATIO_WINDOW, self.ratio(width))).add(seconds / plain)
+            self._ratios.setdefault(width, RunningMedian(RATIO_WINDOW)).add(seconds / plain)
             self._learned()
 
     def observe_draft(self, tokens: int, seconds: float) -> None:

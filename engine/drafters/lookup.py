@@ -68,6 +68,8 @@ class LookupDrafter:
         self._indexed = []
         self._tables = {length: {} for length in LENGTHS}
         self._agreement = {}
+        self._suffixes: dict[int, tuple[int, ...]] = {}
+        """The n-grams at the end of the text, by length; entered when it is known what follows them."""
 
     def begin(self, prompt: Sequence[int]) -> None:
         """See :class:`~engine.drafters.base.Drafter`."""
@@ -78,16 +80,18 @@ class LookupDrafter:
     def _index(self, history: Sequence[int]) -> None:
         """Take in what is new. An n-gram is entered only when the token behind it is known, so that the present
         suffix never matches itself; later entries replace earlier ones: the most recent wins."""
-        indexed = self._indexed
+        indexed, suffixes = self._indexed, self._suffixes
         for token in history[len(indexed) :]:
             end = len(indexed)
-            for length, table in self._tables.items():
-                if length <= end:
-                    ngram = tuple(indexed[end - length :])
-                    if length <= JUDGED:
-                        self._compare(ngram, table.get(ngram), token)
-                    table[ngram] = end
+            for length, ngram in suffixes.items():
+                table = self._tables[length]
+                if length <= JUDGED:
+                    self._compare(ngram, table.get(ngram), token)
+                table[ngram] = end
             indexed.append(token)
+            for length in LENGTHS:
+                if length <= end + 1:
+                    suffixes[length] = tuple(indexed[-length:])
 
     def _compare(self, ngram: tuple[int, ...], before: int | None, token: int) -> None:
         """``ngram`` is continued by ``token``; ``before``: where its last continuation stands."""
@@ -130,12 +134,10 @@ class LookupDrafter:
         return self._agreement.get(judged, SEEN_ONCE)  # not yet known where a draft goes on with itself
 
     def _match(self) -> int | None:
-        indexed = self._indexed
-        for length, table in self._tables.items():
-            if length <= len(indexed):
-                start = table.get(tuple(indexed[-length:]))
-                if start is not None:
-                    return start
+        for length in LENGTHS:
+            ngram = self._suffixes.get(length)
+            if ngram is not None and (start := self._tables[length].get(ngram)) is not None:
+                return start
         return None
 
     def _matched(self, start: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Sequence
 
+from engine.cost import EXPLORING_LENGTH
 from engine.drafters.base import NOTHING, Draft, Outcome
 from engine.drafters.lookup import LookupDrafter
 from engine.drafters.model import ModelDrafter
@@ -24,6 +25,9 @@ TRIAL_SHARE = 1 / 16
 
 EARLY_MODEL_PROBE, LITTLE_EVIDENCE = 4, 16
 """The first interval while fewer proposals than this were verified: one unlucky guess must not decide."""
+
+LIKELY = 0.85
+"""A proposal this likely to be right may be used to find out what longer passes cost."""
 
 PACED_DRAFT_MAX = 15
 """Most proposals that ``auto`` considers."""
@@ -88,7 +92,8 @@ class PacedDrafter:
         """See :class:`~engine.drafters.base.Drafter`."""
         match = self._lookup.find(history)
         first = 0.0 if match is None else self._lookup_odds.probability(match.grade)
-        worth_it = match is not None and first >= self._cost.break_even(limit)
+        exploring = first >= LIKELY and limit >= EXPLORING_LENGTH and not self._cost.explored
+        worth_it = match is not None and (exploring or first >= self._cost.break_even(limit))
         self._found = NOTHING if match is None else self._lookup.propose(match, limit if worth_it else 1)
         if self._cost.unit is None or self._cost.passes_since_plain >= PLAIN_PROBE:
             return NOTHING
@@ -96,7 +101,9 @@ class PacedDrafter:
         length, rate = self._cost.best_length(odds)
         if self._model is not None and self._asks_model(history, limit, rate):
             return self._from_model(self._model, history, limit)
-        if length == 0 and first >= 0.5 and self._since_wide >= WIDE_PROBE:
+        if exploring:
+            length = max(length, EXPLORING_LENGTH)
+        elif length == 0 and first >= 0.5 and self._since_wide >= WIDE_PROBE:
             length = 1
         return Draft(self._found.tokens[:length], "lookup", self._found.confidence) if length else NOTHING
 
@@ -138,6 +145,9 @@ class PacedDrafter:
             return later > now
 
         self._since_model = 0
+        observed = self._model_odds.observed
+        if limit >= EXPLORING_LENGTH and not self._cost.explored and observed is not None and observed >= 0.5:
+            return model.draft(history, EXPLORING_LENGTH)
         made = model.draft(history, limit, go_on)
         length, _ = self._cost.best_length(probabilities(made.confidence), spent=len(made.tokens) * per_token)
         if length == 0 and made.tokens:

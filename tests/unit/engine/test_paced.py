@@ -280,6 +280,25 @@ def test_a_middling_draft_is_used_by_its_margins() -> None:
     assert plain / seconds > 1.1
 
 
+def test_what_long_passes_cost_is_found_out_at_once() -> None:
+    machine = Machine(novel(300), DEEP)
+    pacer = Pacer(draft_ratio_guess=0.08)
+    assert not pacer.cost.explored
+    answer(machine, paced(machine, pacer, SimulatedModel(machine, 0.9, 0.08, 0.008)), 200, pacer)
+    assert pacer.cost.explored
+    assert pacer.cost.ratio(8) == pytest.approx(DEEP[8], rel=0.1)
+    assert Pacer(pacer.profile()).cost.explored  # and not again in the next run
+
+
+def test_a_draft_of_noise_is_not_used_to_find_out_anything() -> None:
+    machine = Machine(novel(500), CPU)
+    pacer = Pacer(draft_ratio_guess=0.1)
+    model = SimulatedModel(machine, 0.0, 0.1, 0.001)
+    seconds, stats = answer(machine, paced(machine, pacer, model), 200, pacer)
+    assert max(stats.pass_widths) <= 2
+    assert seconds < 300 * 1.03
+
+
 def test_a_draft_that_cannot_pay_is_named_with_the_reason() -> None:
     machine = Machine(novel(600), CPU)
     drafter = paced(machine, pacer := Pacer(draft_ratio_guess=1.0), SimulatedModel(machine, 0.99, 1.0, 0.1))
