@@ -6,6 +6,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
 import httpx2
@@ -24,7 +25,7 @@ EVERY = 0.125
 
 
 class Download:
-    """Fetches sets of files; the files of one set become visible only when all of them are whole.
+    """Fetches sets of files, once; the files of one set become visible only when all of them are whole.
 
     A model that is one file is a set of one; a split model is the set of its parts, in their order. The first part,
     by which a split model is known, gets its name last.
@@ -53,16 +54,14 @@ class Download:
         self._http: httpx2.Client | None = None
         self._lock = threading.Lock()
         self._crash: BaseException | None = None
-        self._sets = [
-            [
-                Fetch(
-                    wanted, Control(self.control), self._client, patience or Patience(),
-                    wait_for_other=wait_for_other, replace=replace,
-                )
-                for wanted in one
-            ]
-            for one in sets
-        ]  # fmt: skip
+        make = partial(
+            Fetch,
+            client=self._client,
+            patience=patience or Patience(),
+            wait_for_other=wait_for_other,
+            replace=replace,
+        )
+        self._sets = [[make(wanted, Control(self.control)) for wanted in one] for one in sets]
         self._fetches = [fetch for one in self._sets for fetch in one]
         paths = [fetch.wanted.path for fetch in self._fetches]
         if len(set(paths)) != len(paths):

@@ -145,11 +145,11 @@ def test_states_in_their_order(hub: Hub, tmp_path: Path) -> None:
     silent = hub.misbehave("resolve/*", silent=True)
     running = Running([[want(hub, tmp_path)]], patience=PATIENT)
     running.wait_state("connecting")
+    assert silent.reached.wait(10)
     hub.behave()
     stalled = hub.misbehave(CDN, stall_after=50_000)
     running.control.pause()
     running.wait_state("paused")
-    assert silent.reached.is_set()
     running.control.resume()
     running.wait_state("receiving")
     stalled.release.set()
@@ -199,6 +199,17 @@ def test_a_moved_repository_is_followed_with_the_token(hub: Hub, tmp_path: Path)
     hub.moved["owner/old-name"] = REPO
     wanted = want(hub, tmp_path, token="hf_secret")
     get(want(hub, tmp_path, url=wanted.url.replace(REPO, "owner/old-name"), token="hf_secret"))
+
+
+def test_a_proxy_is_used_as_the_hub_client_would(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    data = offer(hub)
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.setenv("NO_PROXY", "localhost")  # the CDN
+    monkeypatch.setenv("HTTP_PROXY", hub.url)
+    url = want(hub, tmp_path).url.replace(hub.url, "http://hub.example")
+    get(want(hub, tmp_path, url=url))
+    assert (tmp_path / NAME).read_bytes() == data
+    assert [seen.headers["host"] for seen in hub.seen("resolve/*")] == ["hub.example"]
 
 
 def test_the_hub_client_adopts_the_file(hub: Hub, tmp_path: Path) -> None:
