@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -321,3 +325,30 @@ def test_the_file_with_the_token_cannot_be_read(
     monkeypatch.setattr(huggingface_hub, "get_token", get_token)
     words = "The file with your token cannot be read; log in again with `hf auth login`."
     assert refused(Hub()) == ("token", words)
+
+
+def run_apart(code: str, **environment: str) -> str:
+    """What a fresh process prints, which read these variables when it began."""
+    found = {name: os.environ[name] for name in ("PATH", "NO_PROXY", "HF_ENDPOINT") if name in os.environ}
+    root = Path(__file__).resolve().parents[3]
+    command = [sys.executable, "-c", code]
+    done = subprocess.run(command, cwd=root, env=found | environment, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return done.stdout.strip()
+
+
+def test_a_token_of_hf_auth_login_is_found(hub: fake.Hub, repo: fake.Repo, tmp_path: Path) -> None:
+    (tmp_path / "token").write_text("hf_saved\n")
+    hub.tokens.add("hf_saved")
+    asked = f"from app.library.hub import Hub; print(Hub().repo({REPO!r}).id)"
+    assert run_apart(asked, HF_HOME=str(tmp_path)) == REPO
+    assert hub.seen("api/*")[0].headers["authorization"] == "Bearer hf_saved"
+    assert run_apart(asked, HF_HOME=str(tmp_path), HF_HUB_DISABLE_IMPLICIT_TOKEN="1") == REPO
+    assert "authorization" not in hub.seen("api/*")[1].headers
+    assert {request.key for request in hub.requests} == {f"api/{REPO}"}
+
+
+def test_the_hub_library_is_loaded_only_to_ask(hub: fake.Hub) -> None:
+    code = "import sys, app.library.check, app.library.plan_text; print('huggingface_hub' in sys.modules)"
+    assert run_apart(code) == "False"
