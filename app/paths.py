@@ -56,6 +56,11 @@ def settings_file() -> Path:
     return config_dir() / "settings.toml"
 
 
+def catalog_file() -> Path:
+    """The user's own model pairs, which extend the shipped catalogue; edited by hand."""
+    return config_dir() / "models.toml"
+
+
 def cache_dir() -> Path:
     """What can be made again at any time."""
     named = home()
