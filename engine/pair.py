@@ -289,7 +289,12 @@ class Pair:
     def keep_profile(self) -> None:
         """Keep what was learned."""
         if self._profiles is not None:
-            self._profiles.save(Profile(pacing=self.pacer.profile()), *self._profile_key())
+            profile = Profile(
+                target=self.target.model.info().fingerprint,
+                draft=self.draft.model.info().fingerprint if self.draft else None,
+                pacing=self.pacer.profile(),
+            )
+            self._profiles.save(profile, *self._profile_key())
 
     def _close_draft(self) -> None:
         if self.draft:
