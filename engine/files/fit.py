@@ -12,7 +12,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.files.shape import Shape
+from engine.machine import available_memory
 from engine.protocol import Device
+
+__all__ = ["Estimate", "Fit", "Part", "available_memory", "context_of", "estimate", "judge_fit", "size_words"]
 
 CHUNK = 512
 """Tokens of the longest pass (engine.llama.context, PREFILL_CHUNK)."""
@@ -122,7 +125,7 @@ def judge_fit(
 ) -> Fit:
     """Compare the estimate with what is there.
 
-    ``free``: bytes of main memory that can be had (:func:`engine.machine.available_memory`); None: not known.
+    ``free``: bytes of main memory that can be had (:func:`available_memory`); None: not known.
     ``in_use``: bytes that the pair which is loaded now gives back first. ``gpus``: what the engine found.
     """
     wanted = estimate(target, draft, context=context)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.library import ollama as ollama_module
 from app.library.found import Candidate
 from app.library.ollama import OllamaStore, name_of
 from app.library.walk import LeftOut
@@ -76,3 +77,20 @@ def test_files_where_no_manifest_belongs(tmp_path: Path) -> None:
 
 def test_no_store_at_all(tmp_path: Path) -> None:
     assert list(OllamaStore(tmp_path / "nowhere").find()) == []
+
+
+def test_a_manifest_that_may_not_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    manifest = write_ollama(tmp_path, "registry.ollama.ai/library/m/latest", {"model": b"x"})
+
+    def refuse(path: Path, mode: str) -> None:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(ollama_module, "open", refuse, raising=False)
+    assert list(OllamaStore(tmp_path).find()) == [LeftOut(manifest, "Ollama", "it cannot be read: permission denied")]
+
+
+def test_a_model_whose_name_holds_control_codes(tmp_path: Path) -> None:
+    write_ollama(tmp_path, "registry.ollama.ai/library/m\x1b[2J/latest", {"model": b"x"})
+    assert [one.reason for one in OllamaStore(tmp_path).find() if isinstance(one, LeftOut)] == [
+        "its name holds control codes"
+    ]

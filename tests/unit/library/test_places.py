@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from app.library import added_folders as added_module
 from app.library.added_folders import AddedFolderError, add_folder, added_folders, remove_folder
 from app.library.catalog import catalog
 from app.library.found import ADDED, HUB, JAN, LLAMA_CPP, LM_STUDIO, OLLAMA, OURS, PACKAGE, Candidate
@@ -167,3 +168,18 @@ def test_a_list_that_cannot_be_written_says_so(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     with pytest.raises(AddedFolderError, match="cannot be created"):
         add_folder(tmp_path / "file" / "f.txt", folder)
+
+
+def test_a_list_on_a_full_disk_stays_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file, folder = tmp_path / "f.txt", tmp_path / "folder"
+    folder.mkdir()
+    file.write_text("# mine\n")
+
+    def full(source: str, target: Path) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(added_module.os, "replace", full)
+    with pytest.raises(AddedFolderError, match=r"f\.txt cannot be written: No space left on device\.$"):
+        add_folder(file, folder)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["f.txt", "folder"]
+    assert file.read_text() == "# mine\n"
