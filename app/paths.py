@@ -61,10 +61,20 @@ def catalog_file() -> Path:
     return config_dir() / "models.toml"
 
 
+def model_folders_file() -> Path:
+    """Further folders with models, added by the user."""
+    return config_dir() / "model-folders.txt"
+
+
 def cache_dir() -> Path:
     """What can be made again at any time."""
     named = home()
     return named / "cache" if named else _platform().user_cache_path
+
+
+def model_facts_file() -> Path:
+    """What the headers of the model files on this disk said when they were last read."""
+    return cache_dir() / "model-files.json"
 
 
 def state_dir() -> Path:

@@ -216,7 +216,7 @@ class CostModel:
         """What to keep."""
         return CostProfile(
             ratios={w: m.value for w, m in sorted(self._ratios.items()) if m.value is not None},
-            draft_ratio=self._draft.value,
+            draft_ratio=self._draft.value if self.draft_measured else None,  # a guess is made anew each time
             draft_prefill_ratio=self._draft_prefill.value,
             unit_seconds=self._plain.value,
         )

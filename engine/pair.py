@@ -11,12 +11,13 @@ from engine.baseline import PlainSpeed
 from engine.drafters.base import Outcome
 from engine.drafters.lookup import LookupDrafter
 from engine.drafters.model import ModelDrafter
+from engine.files.fingerprint import fingerprint
 from engine.files.header import Header, HeaderError, read_header
 from engine.files.pairing import judge
 from engine.llama.backend import AbortFlag, gpus, system_info, versions
 from engine.llama.context import EXACT, CacheSettings, Context, ContextError
 from engine.llama.loading import Opened, Wish, open_model
-from engine.llama.model import LoadError, fingerprint
+from engine.llama.model import LoadError
 from engine.machine import usable_cores
 from engine.pacing import Pacer
 from engine.profile import Profile, ProfileStore
@@ -288,7 +289,12 @@ class Pair:
     def keep_profile(self) -> None:
         """Keep what was learned."""
         if self._profiles is not None:
-            self._profiles.save(Profile(pacing=self.pacer.profile()), *self._profile_key())
+            profile = Profile(
+                target=self.target.model.info().fingerprint,
+                draft=self.draft.model.info().fingerprint if self.draft else None,
+                pacing=self.pacer.profile(),
+            )
+            self._profiles.save(profile, *self._profile_key())
 
     def _close_draft(self) -> None:
         if self.draft:

@@ -28,6 +28,8 @@ class Profile(BaseModel):
     """Pacing of one pair, or the self-test of one target, on one machine, with one build and one set of settings."""
 
     format: int = FORMAT
+    target: str | None = Field(None, description="fingerprint of the target's file, for who looks pairs up by it")
+    draft: str | None = Field(None, description="fingerprint of the draft's file; None: without one")
     pacing: PacingProfile = Field(default_factory=PacingProfile)
     selftest: SelfTestResult | None = None
 

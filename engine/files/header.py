@@ -1,5 +1,4 @@
 """A GGUF's header: what the file says about its model, read in milliseconds and without trust.
-
 Layout (ggml ``docs/gguf.md``): magic, version, tensor count, pair count, key/value pairs, tensor infos, padding,
 tensor data. Arrays are stepped over, since a vocabulary of 262,144 pieces takes ten seconds as Python objects; where
 they lie is kept, so that two vocabularies can be compared as bytes.
@@ -12,9 +11,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from engine.files.scan import SCALARS, ArraySpan, HeaderError, Scanner, ValueType
+from engine.files.seen import SeenArrays
 from engine.files.tensor_types import tensor_bytes
 
-__all__ = ["ArraySpan", "Header", "HeaderError", "Tensor", "read_array", "read_header", "read_span"]
+__all__ = ["ArraySpan", "Header", "HeaderError", "SeenArrays", "Tensor", "read_array", "read_header", "read_span"]
 
 MAX_PAIRS = 65_536
 MAX_TENSORS = 65_536
@@ -25,6 +25,7 @@ MAX_TENSOR_BYTES = 2**62
 MAX_ALIGNMENT = 2**20
 MAX_KEPT_ITEMS = 1024
 """Number arrays up to this length are kept in the metadata: head counts layer by layer, for example."""
+MAX_KEPT_IN_ALL = 65_536  # items of all kept arrays together; those behind are only stepped over
 
 Value = int | float | bool | str | tuple[int | float | bool, ...]
 
@@ -158,10 +159,11 @@ class Header:
         return span if span is not None and span.item_type == item_type else None
 
 
-def read_header(path: Path | str) -> Header:
+def read_header(path: Path | str, *, seen: SeenArrays | None = None) -> Header:
     """Read and check the header of the GGUF at ``path``.
 
-    Raises :class:`HeaderError` for anything that is no whole, readable GGUF, and OSError (FileNotFoundError,
+    ``seen``: what earlier files held, which makes the scan of many files fast and gives every array of strings its
+    hash. Raises :class:`HeaderError` for anything that is no whole, readable GGUF, and OSError (FileNotFoundError,
     PermissionError) where the file system refuses.
     """
     path = Path(path)
@@ -170,20 +172,16 @@ def read_header(path: Path | str) -> Header:
         kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
         raise HeaderError("not_gguf", f"{path.name} is {kind}, not a GGUF model file.")
     with open(path, "rb") as file:
-        scan = Scanner(file, path.name)
+        scan = Scanner(file, path.name, seen)
         version, tensor_count, pair_count = _preamble(scan)
         metadata, arrays = _pairs(scan, pair_count)
         alignment = _alignment(scan, metadata)
         tensors = _tensors(scan, tensor_count, alignment)
-    data_offset = scan.position
-    if tensors:
-        data_offset += -data_offset % alignment
+    data_offset = scan.position + (-scan.position % alignment if tensors else 0)
     expected = data_offset + max((tensor.offset + _bytes(scan, tensor) for tensor in tensors), default=0)
     if scan.size < expected:
-        raise HeaderError(
-            "truncated",
-            f"{path.name} is incomplete: the header promises {expected:,} bytes, {scan.size:,} are here.",
-        )
+        words = f"the header promises {expected:,} bytes, {scan.size:,} are here"
+        raise HeaderError("truncated", f"{path.name} is incomplete: {words}.")
     return Header(path, version, metadata, arrays, tensors, data_offset, scan.size, expected)
 
 
@@ -208,6 +206,7 @@ def _preamble(scan: Scanner) -> tuple[int, int, int]:
 def _pairs(scan: Scanner, count: int) -> tuple[dict[str, Value], dict[str, ArraySpan]]:
     metadata: dict[str, Value] = {}
     arrays: dict[str, ArraySpan] = {}
+    kept = 0
     for _ in range(count):
         key = scan.string("a key", MAX_KEY_BYTES)
         if not key or key in metadata or key in arrays:
@@ -217,10 +216,11 @@ def _pairs(scan: Scanner, count: int) -> tuple[dict[str, Value], dict[str, Array
             metadata[key] = scan.string(repr(key[:60]))
         elif value_type == ValueType.ARRAY:
             span = arrays[key] = scan.array(repr(key[:60]))
-            if span.item_type in SCALARS and span.count <= MAX_KEPT_ITEMS:
+            if span.item_type in SCALARS and span.count <= min(MAX_KEPT_ITEMS, MAX_KEPT_IN_ALL - kept):
                 end, scan.position = scan.position, span.offset
                 metadata[key] = tuple(scan.scalar(span.item_type) for _ in range(span.count))
                 assert scan.position == end
+                kept += span.count
         elif value_type in SCALARS:
             metadata[key] = scan.scalar(value_type)
         else:
@@ -273,13 +273,14 @@ def _bytes(scan: Scanner, tensor: Tensor) -> int:
         raise scan.broken(f"tensor {tensor.name!r}: {error}") from None
 
 
-def read_span(header: Header, span: ArraySpan) -> bytes:
+def read_span(file: Header | Path, span: ArraySpan) -> bytes:
     """The raw bytes of an array. Raises HeaderError(truncated) when the file has shrunk since."""
-    with open(header.path, "rb") as file:
-        file.seek(span.offset)
-        data = file.read(span.length)
+    path = file.path if isinstance(file, Header) else file
+    with open(path, "rb") as opened:
+        opened.seek(span.offset)
+        data = opened.read(span.length)
     if len(data) != span.length:
-        raise HeaderError("truncated", f"{header.path.name} became shorter while it was read.")
+        raise HeaderError("truncated", f"{path.name} became shorter while it was read.")
     return data
 
 

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import os
 import struct
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import BinaryIO, Literal
+
+from engine.files.seen import EDGE, SeenArrays, digest_of
 
 MAX_HEADER_BYTES = 128 * 1024 * 1024
 """Header bytes held at most. Gemma 3, with 262,144 tokens, has 6.5 MB."""
@@ -18,6 +20,9 @@ MAX_STRING_BYTES = 16 * 1024 * 1024
 MAX_ARRAY_ITEMS = 2**27
 MAX_STRINGS = 4_000_000
 """Array strings in one header: each has to be walked over, so this caps the time. Llama 3 has 410,000."""
+
+MAX_HASHED_IN_VAIN = 64 * 1024 * 1024
+"""Bytes of one file hashed to compare them with earlier files' arrays; a made-up header could ask for it endlessly."""
 
 CHUNK = 1 << 20
 
@@ -80,18 +85,25 @@ class ArraySpan:
     length: int
     count: int
     item_type: int
+    digest: str | None = field(default=None, compare=False)
+    """SHA-256 of these bytes: of strings, where the reader remembers arrays from file to file."""
 
 
 class Scanner:
-    """A cursor over the head of ``file``. Every method raises :class:`HeaderError` rather than read out of bounds."""
+    """A cursor over the head of ``file``. Every method raises :class:`HeaderError` rather than read out of bounds.
 
-    def __init__(self, file: BinaryIO, name: str) -> None:
+    ``seen``: the arrays of earlier files; those of this file are hashed and added.
+    """
+
+    def __init__(self, file: BinaryIO, name: str, seen: SeenArrays | None = None) -> None:
         self.name = name
         self.size = os.fstat(file.fileno()).st_size
         self.position = 0
         self._file = file
         self._buffer = bytearray()
         self._strings_left = MAX_STRINGS
+        self._seen = seen
+        self._hashing_left = MAX_HASHED_IN_VAIN
 
     def broken(self, what: str) -> HeaderError:
         """A ``broken`` error about this file."""
@@ -159,18 +171,52 @@ class Scanner:
             raise self.broken(f"{key} holds items of the unknown type {item_type}")
         if count > MAX_ARRAY_ITEMS:
             raise self.broken(f"{key} is said to have {count:,} items")
-        start = self.position
+        start, digest = self.position, None
         if item_type == ValueType.STRING:
-            self._skip_strings(key, count)
+            digest = self._strings(key, count)
         else:
             self.position += count * SCALARS[item_type].size
             self._cover(self.position)
-        return ArraySpan(start, self.position - start, count, item_type)
+        return ArraySpan(start, self.position - start, count, item_type, digest)
 
-    def _skip_strings(self, key: str, count: int) -> None:
+    def _strings(self, key: str, count: int) -> str | None:
+        """Step over strings; their hash, where arrays are remembered from file to file."""
         self._strings_left -= count
         if self._strings_left < 0:
             raise self.broken(f"its arrays hold more than {MAX_STRINGS:,} strings")
+        if self._seen is None:
+            self._skip_strings(key, count)
+            return None
+        start = self.position
+        if (digest := self._step_over_seen(self._seen, count)) is not None:
+            return digest
+        self._skip_strings(key, count)
+        with memoryview(self._buffer) as whole, whole[start : self.position] as data:
+            digest = digest_of(data)
+            self._seen.remember(count, data, digest)
+        return digest
+
+    def _step_over_seen(self, seen: SeenArrays, count: int) -> str | None:
+        """Step over an array that an earlier file held, too; None when it is another one."""
+        start = self.position
+        if start + EDGE > min(self.size, MAX_HEADER_BYTES):
+            return None
+        self._cover(start + EDGE)
+        for known in seen.candidates(count, bytes(self._buffer[start : start + EDGE])):
+            end = start + known.length
+            if end > min(self.size, MAX_HEADER_BYTES) or known.length > self._hashing_left:
+                continue
+            self._cover(end)
+            if self._buffer[end - EDGE : end] != known.tail:
+                continue
+            self._hashing_left -= known.length
+            with memoryview(self._buffer) as whole, whole[start:end] as data:
+                if digest_of(data) == known.digest:
+                    self.position = end
+                    return known.digest
+        return None
+
+    def _skip_strings(self, key: str, count: int) -> None:
         if count * _U64.size > self.size - self.position:
             raise self.cut_short()
         unpack, start, position, left = _U64.unpack_from, self.position, self.position, count

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from engine.files.fingerprint import fingerprint
 from engine.llama.backend import forget_log, library, recent_log
 from engine.llama.vocab import Vocabulary
 from engine.protocol import GpuLayers, ModelInfo
@@ -124,17 +124,3 @@ def offload_attempts(wish: GpuLayers, has_gpu: bool) -> list[int]:
 
 def layer_words(layers: int) -> str:
     return "all layers" if layers >= ALL_LAYERS else "no layers" if layers == 0 else f"{layers} layers"
-
-
-def fingerprint(path: Path) -> str:
-    """SHA-256 over a file's size, first MiB and last MiB: tells files apart in a millisecond, whatever their size."""
-    span = 1024 * 1024
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        size = file.seek(0, os.SEEK_END)
-        digest.update(size.to_bytes(8, "little"))
-        file.seek(0)
-        digest.update(file.read(span))
-        file.seek(max(0, size - span))
-        digest.update(file.read(span))
-    return digest.hexdigest()

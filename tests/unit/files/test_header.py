@@ -351,3 +351,33 @@ def test_no_damage_gets_past_the_checks(write: Write, data: st.DataObject) -> No
 def test_limits_hold_what_real_models_need() -> None:
     assert header_module.MAX_TENSORS > 10_000
     assert scan_module.MAX_STRINGS > 3 * (262_144 + 600_000)  # Gemma 4: pieces and merges
+
+
+# --------------------------------------------------------------------------- made-up headers: bounded time and memory
+
+
+def test_tens_of_thousands_of_small_arrays_are_not_all_kept(write: Write) -> None:
+    arrays = [pair(f"k{i}", ARRAY, struct.pack("<IQ1024B", 0, 1024, *bytes(1024))) for i in range(20_000)]
+    path = write(blob([ARCHITECTURE, *arrays], []))
+    started = time.process_time()
+    header = read_header(path)
+    assert time.process_time() - started < 2
+    kept = sum(len(value) for value in header.metadata.values() if isinstance(value, tuple))
+    assert kept <= header_module.MAX_KEPT_IN_ALL
+    assert len(header.arrays) == 20_000
+
+
+def test_the_longest_strings_of_bytes_that_are_no_text(write: Write) -> None:
+    strings = [pair(f"k{i}", STRING, text(b"\xff" * (15 << 20))) for i in range(9)]
+    path = write(blob(strings, []))
+    started = time.process_time()
+    with pytest.raises(HeaderError, match="its header is larger than 134,217,728 bytes"):
+        read_header(path)
+    assert time.process_time() - started < 2
+
+
+def test_as_many_tensors_as_are_allowed(write: Write) -> None:
+    path = write(blob([], [tensor(f"t{i}", [1], offset=0) for i in range(65_536)], data=64))
+    started = time.process_time()
+    assert len(read_header(path).tensors) == 65_536
+    assert time.process_time() - started < 2

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import llama_cpp.llama_cpp as L
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from engine.files.header import read_header
-from engine.files.pairing import Verdict, _Tokenizer, judge, judge_headers
+from engine.files.header import SeenArrays, read_header
+from engine.files.pairing import FIRST_COMPARED, Judge, Pieces, Verdict, Vocabulary, judge, judge_headers
 from tests.fixtures.gguf_files import Tokenizer, small_tokenizer
 from tests.fixtures.plugin import RENAMED_ID, RENAMED_TEXT
 from tests.fixtures.random_models import write_random
@@ -160,9 +163,70 @@ def test_the_defaults_are_llama_cpps_own(tmp_path: Path) -> None:
         ]
     ):
         path = write_random(tmp_path / f"{number}.gguf", tokenizer, width=16, blocks=1)
-        ours = _Tokenizer.of(read_header(path))
+        ours = Vocabulary.of(read_header(path))
+        assert ours is not None
         with Walker(path) as walker:
             assert (ours.start is not None) == L.llama_vocab_get_add_bos(walker.vocab)
             assert (ours.end is not None) == L.llama_vocab_get_add_eos(walker.vocab)
             if ours.start is not None:
                 assert ours.start == L.llama_vocab_bos(walker.vocab)
+
+
+def judged_by(target: Path, draft: Path, *, hashed: bool) -> Verdict:
+    """The verdict from what is kept of the two files."""
+    seen = SeenArrays() if hashed else None
+    here, there = (Vocabulary.of(read_header(path, seen=seen)) for path in (target, draft))
+    assert here is not None
+    assert there is not None
+    return Judge(here).verdict(there)
+
+
+@pytest.mark.parametrize("hashed", [False, True])
+def test_what_is_kept_of_a_file_judges_it(
+    smol_path: Path, noise_draft: Path, renamed_draft: Path, random_model: Path, hashed: bool
+) -> None:
+    for draft in (noise_draft, renamed_draft, random_model):
+        assert judged_by(smol_path, draft, hashed=hashed) == judge(smol_path, draft)
+
+
+def test_equal_hashes_need_no_file(make: Make) -> None:
+    seen = SeenArrays()
+    target, draft = make("target"), make("draft")
+    here, there = (Vocabulary.of(read_header(path, seen=seen)) for path in (target, draft))
+    assert here is not None
+    assert there is not None
+    draft.unlink()
+    target.unlink()
+    assert Judge(here).verdict(there) == Verdict(True, "same vocabulary", 269)
+
+
+def test_a_file_that_is_gone_or_became_shorter(make: Make) -> None:
+    target, draft = make("target"), make("draft")
+    here, there = (Vocabulary.of(read_header(path)) for path in (target, draft))
+    assert here is not None
+    assert there is not None
+    os.truncate(draft, 100)
+    assert Judge(here).verdict(there) == Verdict(False, "draft.gguf became shorter while it was read", 269)
+    draft.unlink()
+    verdict = Judge(here).verdict(there)
+    assert not verdict.fits
+    assert "No such file" in verdict.reason
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.data())
+def test_the_first_difference_is_the_one_found_piece_by_piece(data: st.DataObject) -> None:
+    piece = st.binary(max_size=3)
+    ours = data.draw(st.lists(piece, max_size=12))
+    theirs = data.draw(st.one_of(st.lists(piece, max_size=12), st.just([*ours])))
+    if theirs and data.draw(st.booleans()):
+        theirs[data.draw(st.integers(0, len(theirs) - 1))] = data.draw(piece)
+    expected = next(
+        ((i, a, b) for i, (a, b) in enumerate(zip(ours, theirs, strict=False)) if i >= FIRST_COMPARED and a != b),
+        None,
+    )
+    assert Pieces(as_bytes(ours)).difference(as_bytes(theirs)) == expected
+
+
+def as_bytes(pieces: list[bytes]) -> bytes:
+    return b"".join(len(piece).to_bytes(8, "little") + piece for piece in pieces)

@@ -1,0 +1,192 @@
+"""What the headers of model files say, kept from start to start, so that a hundred files need not be read again.
+
+The cache is a help, never a must: one that is missing, damaged or of another version is as good as none. An entry
+counts only as long as the file has the size and the time of change it had when it was read.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import tempfile
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Final
+
+from pydantic import TypeAdapter, ValidationError
+
+from app.clean import clean_line
+from app.library.roles import Role, role_of
+from engine.files.fingerprint import fingerprint
+from engine.files.header import Header, HeaderError, SeenArrays, read_header
+from engine.files.pairing import Vocabulary
+from engine.files.quantization import parameters, quantization
+from engine.files.shape import Shape
+
+log = logging.getLogger(__name__)
+
+VERSION: Final = 1
+MOST_BYTES: Final = 64 * 1024 * 1024
+NO_SHAPE: Final = Shape()
+
+
+@dataclass(frozen=True, slots=True)
+class FileFacts:
+    """What is known of one file. ``fault``: why it cannot be used, in one phrase; then the rest is at its defaults."""
+
+    size: int
+    fault: str | None = None
+    foreign: bool = False
+    """It is no GGUF at all."""
+    role: Role = "chat"
+    general_name: str | None = None
+    architecture: str | None = None
+    size_label: str | None = None
+    parameters: int = 0
+    quantization: str | None = None
+    context_trained: int | None = None
+    layers: int = 0
+    has_template: bool = False
+    split: tuple[int, int] | None = None
+    """(number of this part from 0, parts)."""
+    tensors: int = 0
+    tensors_of_all: int | None = None
+    """Tensors of all parts together, where the file says so."""
+    shape: Shape = NO_SHAPE
+    vocabulary: Vocabulary | None = None
+
+
+def read_facts(path: Path, seen: SeenArrays | None = None) -> FileFacts:
+    """Read a file's header. Never raises for what is wrong with the file."""
+    size = 0
+    try:
+        size = path.stat().st_size
+        return facts_of(read_header(path, seen=seen))
+    except HeaderError as error:
+        return FileFacts(size, fault=clean_line(error.message.rstrip("."), 300), foreign=error.code == "not_gguf")
+    except FileNotFoundError:
+        return FileFacts(size, fault="it is gone")
+    except OSError as error:
+        return FileFacts(size, fault=f"it cannot be read: {(error.strerror or str(error)).lower()}")
+
+
+def facts_of(header: Header) -> FileFacts:
+    """The facts of a header that was read."""
+    return FileFacts(
+        size=header.size,
+        role=role_of(header),
+        general_name=_line(header.text("general.name")),
+        architecture=_line(header.architecture),
+        size_label=_line(header.text("general.size_label")),
+        parameters=parameters(header),
+        quantization=quantization(header),
+        context_trained=header.context_length,
+        layers=header.block_count or 0,
+        has_template=header.chat_template is not None,
+        split=header.split,
+        tensors=len(header.tensors),
+        tensors_of_all=header.integer("split.tensors.count"),
+        shape=Shape.of(header),
+        vocabulary=Vocabulary.of(header),
+    )
+
+
+def _line(text: str | None) -> str | None:
+    return clean_line(text, 80) or None if text else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    size: int
+    changed: int
+    """Time of change in nanoseconds."""
+    facts: FileFacts
+    fingerprint: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    version: int
+    files: dict[str, _Entry]
+
+
+class FactStore:
+    """Facts of files, read when they are asked for the first time. ``file``: where they are kept; None: nowhere.
+
+    :meth:`save` keeps what was asked for since the store was made and drops the rest: files that are gone.
+    """
+
+    def __init__(self, file: Path | None = None) -> None:
+        self._file = file
+        self._kept = _load(file) if file is not None else {}
+        self._asked: dict[str, _Entry] = {}
+        self._seen = SeenArrays()
+        self._changed = False
+
+    def facts(self, path: Path, status: os.stat_result) -> FileFacts:
+        """The facts of ``path``, whose ``status`` was just asked for."""
+        return self._entry(path, status).facts
+
+    def fingerprint(self, path: Path, status: os.stat_result) -> str:
+        """The file's fingerprint. Raises OSError."""
+        entry = self._entry(path, status)
+        if entry.fingerprint is None:
+            entry = _Entry(entry.size, entry.changed, entry.facts, fingerprint(path))
+            self._asked[str(path)] = entry
+            self._changed = True
+        assert entry.fingerprint is not None
+        return entry.fingerprint
+
+    def _entry(self, path: Path, status: os.stat_result) -> _Entry:
+        key, now = str(path), (status.st_size, status.st_mtime_ns)
+        for entry in (self._asked.get(key), self._kept.get(key)):
+            if entry is not None and (entry.size, entry.changed) == now:
+                self._asked[key] = entry
+                return entry
+        self._changed = True
+        entry = self._asked[key] = _Entry(*now, read_facts(path, self._seen))
+        return entry
+
+    def save(self) -> None:
+        """Keep what was learned; whole or not at all. A folder that cannot be written costs only the memory of it."""
+        if self._file is None or not (self._changed or self._asked.keys() != self._kept.keys()):
+            return
+        # A file that cannot be read now may be readable tomorrow, without having changed.
+        lasting = {key: entry for key, entry in self._asked.items() if not _passing(entry.facts)}
+        try:
+            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            handle, name = tempfile.mkstemp(dir=self._file.parent, suffix=".part")
+            try:
+                with os.fdopen(handle, "wb") as file:
+                    file.write(_adapter().dump_json(_Kept(VERSION, lasting)))
+                os.replace(name, self._file)
+            except BaseException:
+                with contextlib.suppress(OSError):
+                    os.unlink(name)
+                raise
+        except (OSError, ValueError) as error:  # ValueError: a path that is no UTF-8
+            log.warning("facts about model files not kept: %s", error)
+
+
+def _passing(facts: FileFacts) -> bool:
+    return facts.fault is not None and facts.fault.startswith(("it is gone", "it cannot be read"))
+
+
+@cache
+def _adapter() -> TypeAdapter[_Kept]:
+    return TypeAdapter(_Kept)
+
+
+def _load(file: Path) -> dict[str, _Entry]:
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            return {}
+        kept = _adapter().validate_json(file.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValidationError) as error:
+        log.warning("facts about model files not used: %s", error)
+        return {}
+    return kept.files if kept.version == VERSION else {}

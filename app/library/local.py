@@ -1,0 +1,220 @@
+"""The models that are on this disk already, whoever brought them: used where they lie.
+
+Only headers are read. A model cut into parts is one model, which is whole when all its parts are; a file that is seen
+at several places is one model, too.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from app import paths
+from app.library.added_folders import added_folders
+from app.library.catalog import catalog
+from app.library.facts import FactStore, FileFacts
+from app.library.found import Candidate, Place
+from app.library.naming import model_name
+from app.library.places import places
+from app.library.roles import WHY_NOT, Role
+from app.library.sets import FileSet, facts_of_parts, fault_of_parts, fault_of_single, file_sets
+from app.library.walk import LeftOut
+from engine.files.pairing import Vocabulary
+from engine.files.shape import Shape
+
+_TAIL: Final = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class LocalModel:
+    """One model on this disk. ``path`` is what the engine is given: the file, or the first of its parts."""
+
+    path: Path
+    parts: tuple[Path, ...]
+    origin: str
+    name: str
+    size: int
+    """Bytes of all parts that are here."""
+    facts: FileFacts
+    """Of the first part."""
+    shape: Shape
+    """Of the whole model."""
+    parameters: int
+    fault: str | None = None
+    """Why the files cannot be used, in one phrase; None: they are whole."""
+    also_at: tuple[Path, ...] = ()
+    """Where the same file was seen as well."""
+
+    @property
+    def role(self) -> Role:
+        return self.facts.role
+
+    @property
+    def architecture(self) -> str | None:
+        return self.facts.architecture
+
+    @property
+    def quantization(self) -> str | None:
+        return self.facts.quantization
+
+    @property
+    def context_trained(self) -> int | None:
+        return self.facts.context_trained
+
+    @property
+    def vocabulary(self) -> Vocabulary | None:
+        return self.facts.vocabulary
+
+    @property
+    def size_label(self) -> str:
+        """``135M``, ``4B``: how many parameters; empty where nothing is known."""
+        return self.facts.size_label or parameter_words(self.parameters)
+
+    @property
+    def why_not(self) -> str | None:
+        """Why it can be neither target nor draft, in one phrase; None when it can."""
+        return self.fault or WHY_NOT.get(self.role)
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can be talked to."""
+        return self.why_not is None
+
+
+@dataclass(frozen=True, slots=True)
+class LocalScan:
+    """What a look at the disk found."""
+
+    models: tuple[LocalModel, ...]
+    left_out: tuple[LeftOut, ...]
+
+    def at(self, path: Path) -> LocalModel | None:
+        """The model that the file at ``path`` is, or is a part or a copy of."""
+        return next((m for m in self.models if path in (m.path, *m.parts, *m.also_at)), None)
+
+
+def never() -> bool:
+    """Nobody gives up."""
+    return False
+
+
+def scan_disk(*, cancelled: Callable[[], bool] = never) -> LocalScan:
+    """Look everywhere models are known to be kept. Takes a second at first and a fraction of it later; blocking."""
+    everywhere = places(paths.models_dir(), catalog(), added_folders(paths.model_folders_file()))
+    return scan(everywhere, FactStore(paths.model_facts_file()), cancelled=cancelled)
+
+
+def scan(
+    everywhere: Iterable[Place], store: FactStore | None = None, *, cancelled: Callable[[], bool] = never
+) -> LocalScan:
+    """Look at ``everywhere``, earlier places first: they keep what is seen twice. Never raises for what lies there.
+
+    ``cancelled`` is asked between files; what was found until then is the answer.
+    """
+    store = store or FactStore()
+    models: list[LocalModel] = []
+    left_out: list[LeftOut] = []
+    for found in file_sets(_candidates(everywhere, cancelled)):
+        if cancelled():
+            break
+        one = found if isinstance(found, LeftOut) else _model(found, store)
+        if isinstance(one, LeftOut):
+            left_out.append(one)
+        else:
+            models.append(one)
+    models = _without_copies(models, store)
+    if not cancelled():
+        store.save()
+    return LocalScan(tuple(models), tuple(dict.fromkeys(left_out)))
+
+
+def parameter_words(parameters: int) -> str:
+    """``135M``, ``1.7B``, ``14B``."""
+    if parameters <= 0:
+        return ""
+    amount, unit = (parameters / 1e9, "B") if parameters >= 999_500_000 else (parameters / 1e6, "M")
+    return f"{amount:.1f}{unit}" if amount < 9.95 else f"{amount:.0f}{unit}"
+
+
+def _candidates(everywhere: Iterable[Place], cancelled: Callable[[], bool]) -> Iterator[Candidate | LeftOut]:
+    for place in everywhere:
+        for found in place.find():
+            if cancelled():
+                return
+            yield found
+
+
+def _model(found: FileSet, store: FactStore) -> LocalModel | LeftOut:
+    first = found.first
+    facts = store.facts(first.path, found.status)
+    if facts.foreign and first.renamed:
+        what = first.name or first.path.name
+        return LeftOut(first.path, first.origin, f"{what} is kept in another format than GGUF")
+    model = LocalModel(
+        path=first.path,
+        parts=tuple(path for _, path in sorted(found.parts.items())),
+        origin=first.origin,
+        name=model_name(first.path, facts.general_name, first.name),
+        size=facts.size,
+        facts=facts,
+        shape=facts.shape,
+        parameters=facts.parameters,
+        fault=fault_of_single(facts, renamed=first.renamed) if found.count == 1 else None,
+        also_at=found.also_at,
+    )
+    if found.count == 1:
+        return model
+    parts = facts_of_parts(found, store)
+    return replace(
+        model,
+        size=sum(part.size for part in parts.values()),
+        shape=replace(
+            model.shape,
+            weights=sum(part.shape.weights for part in parts.values()),
+            embeddings=sum(part.shape.embeddings for part in parts.values()),
+        ),
+        parameters=sum(part.parameters for part in parts.values()),
+        fault=fault_of_parts(found, parts),
+    )
+
+
+def _without_copies(models: list[LocalModel], store: FactStore) -> list[LocalModel]:
+    """Copies of one file are one model, at the place that was looked at first.
+
+    Only files of one size are looked at, and of those only what ends alike is hashed.
+    """
+    alike = Counter((model.size, len(model.parts)) for model in models)
+    tails = [_tail(model) if alike[model.size, len(model.parts)] > 1 and not model.fault else None for model in models]
+    ending_alike = Counter(zip((model.size for model in models), tails, strict=True))
+    originals: dict[object, int] = {}
+    kept: dict[int, LocalModel] = {}
+    for number, (model, tail) in enumerate(zip(models, tails, strict=True)):
+        original = number
+        if tail is not None and ending_alike[model.size, tail] > 1:
+            original = originals.setdefault(_fingerprints(model, store) or number, number)
+        if original == number:
+            kept[number] = model
+        else:
+            first = kept[original]
+            kept[original] = replace(first, also_at=(*first.also_at, model.path, *model.also_at))
+    return list(kept.values())
+
+
+def _tail(model: LocalModel) -> bytes | None:
+    try:
+        with open(model.parts[-1], "rb") as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
+            return file.read(_TAIL)
+    except OSError:
+        return None
+
+
+def _fingerprints(model: LocalModel, store: FactStore) -> tuple[str, ...] | None:
+    try:
+        return tuple(store.fingerprint(part, part.stat()) for part in model.parts)
+    except OSError:
+        return None

@@ -1,0 +1,93 @@
+"""The memory estimate against what a process really takes: loaded, its weights touched, in exact mode."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.files.fit import estimate
+from engine.files.header import read_header
+from engine.files.shape import Shape
+from engine.llama.backend import AbortFlag, library
+from engine.llama.checkpoints import PARTIAL_ONLY
+from engine.llama.context import FAST, Context
+from engine.llama.model import Model
+from tests.engine.test_rollback import KINDS
+
+ERROR = 0.15
+
+PROMPT = "Tell me about rivers. " * 110
+"""More than one full chunk, so that the widest pass is made."""
+
+_PROGRAM = """
+import json, sys
+from engine.llama.backend import library
+from tests.engine.conftest import Driver
+
+def memory(field):
+    with open("/proc/self/status") as file:
+        return next(int(line.split()[1]) * 1024 for line in file if line.startswith(field + ":"))
+
+path, draft, context, prompt = json.load(sys.stdin)
+library()
+driver = Driver()
+before = memory("VmRSS")
+driver.load(path, draft, context=context, mode="exact")
+driver.ask(prompt, speculation="draft" if draft else "lookup", max_tokens=24)
+print(memory("VmHWM") - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("with_draft", [False, True], ids=["alone", "itself as draft"])
+@pytest.mark.parametrize("context", [2048, 8192])
+def test_within_fifteen_percent(smol_path: Path, context: int, with_draft: bool) -> None:
+    shape = Shape.of(read_header(smol_path))
+    expected = estimate(shape, shape if with_draft else None, context=context)
+    done = subprocess.run(
+        [sys.executable, "-c", _PROGRAM],
+        input=json.dumps([str(smol_path), str(smol_path) if with_draft else None, context, PROMPT]),
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=Path(__file__).parents[2],
+    )
+    measured = int(done.stdout)
+    assert abs(expected.loaded - measured) <= ERROR * measured, (expected.loaded, measured, expected.parts)
+
+
+CONTEXT = 4096
+
+
+@pytest.mark.parametrize("kind", ["llama", *KINDS])
+def test_caches_are_as_large_as_the_librarys_own(
+    kind: str, random_model: Path, kind_model: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Key/value caches by the library's log, running states by what a copy of one takes."""
+    path = random_model if kind == "llama" else kind_model(kind)
+    shape = Shape.of(read_header(path))
+    model = Model(path)
+    capsys.readouterr()
+    context = Context(model, size=CONTEXT, threads=1, settings=FAST, abort=AbortFlag())
+    try:
+        logged = sum(map(float, re.findall(r"KV buffer size =\s+([\d.]+) MiB", capsys.readouterr().err)))
+        assert shape.cell * CONTEXT / 2**20 == pytest.approx(logged, abs=0.01)
+        context.decode([0, 1, 2], rows=0)
+        copied = library().llama_state_seq_get_size_ext(context.handle, 0, PARTIAL_ONLY)
+        if shape.state:
+            assert shape.state <= copied < shape.state + 2000
+    finally:
+        context.close()
+        model.close()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_a_model_is_expected_to_take_back(kind: str, kind_model: Callable[..., Path]) -> None:
+    expected = {"full": "any", "bounded": "some", "none": "none"}[KINDS[kind]]
+    assert Shape.of(read_header(kind_model(kind))).undo == expected

@@ -1,0 +1,40 @@
+"""A disk with models of other tools on it, made up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.library.local import LocalModel, LocalScan, scan
+from app.library.places import Folder
+
+Scan = Callable[..., LocalScan]
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Somebody's folder with models."""
+    made = tmp_path / "models"
+    made.mkdir()
+    return made
+
+
+@pytest.fixture
+def look(folder: Path) -> Scan:
+    """``look()``: what a scan of the folder finds."""
+    return lambda *args: scan([Folder(folder, "here")], *args)
+
+
+@pytest.fixture
+def only(look: Scan) -> Callable[[], LocalModel]:
+    """``only()``: the one model that the folder holds."""
+
+    def find() -> LocalModel:
+        found = look()
+        assert found.left_out == ()
+        (model,) = found.models
+        return model
+
+    return find
