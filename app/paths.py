@@ -56,6 +56,11 @@ def settings_file() -> Path:
     return config_dir() / "settings.toml"
 
 
+def catalog_file() -> Path:
+    """The user's own model pairs, which extend the shipped catalogue; edited by hand."""
+    return config_dir() / "models.toml"
+
+
 def model_folders_file() -> Path:
     """Further folders with models, added by the user."""
     return config_dir() / "model-folders.txt"
@@ -65,6 +70,11 @@ def cache_dir() -> Path:
     """What can be made again at any time."""
     named = home()
     return named / "cache" if named else _platform().user_cache_path
+
+
+def engine_cache_dir() -> Path:
+    """What the engine learned about pairs on this machine."""
+    return cache_dir() / "engine"
 
 
 def model_facts_file() -> Path:

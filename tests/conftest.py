@@ -1,1 +1,1 @@
-pytest_plugins = ["tests.fixtures.plugin"]
+pytest_plugins = ["tests.fixtures.plugin", "tests.fixtures.hub_plugin"]

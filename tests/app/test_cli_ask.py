@@ -207,7 +207,7 @@ def test_the_settings_file_counts_below_the_options(ask: Slipstream, tmp_path: P
         (["ask", "hi", "--gpu-layers", "some"], "--gpu-layers must be a valid integer or 'auto' or 'all', not some."),
         (["ask", "hi", "--model", "nowhere.gguf"], "There is no file nowhere.gguf."),
         (["ask", "hi", "--model", "."], ". is a folder, and a model is a file; it holds no .gguf file."),
-        (["ask", "hi", "--model", "smolm2"], "No model is named smolm2; known here: smollm2-135m."),
+        (["ask", "hi", "--model", "smolm2"], "No model is named smolm2; known here: smollm2-135m, smollm2-1.7b."),
         (["ask", "hi", "--draft", "nowhere.gguf"], "There is no file nowhere.gguf."),
         (["ask", "hi", "--bogus"], "No such option: --bogus. See: slipstream --help"),
         (["explode"], "No such command 'explode'. See: slipstream --help"),

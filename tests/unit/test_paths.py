@@ -23,6 +23,7 @@ def test_one_folder_for_everything(home: Path) -> None:
         paths.chats_file(),
         paths.config_dir(),
         paths.settings_file(),
+        paths.catalog_file(),
         paths.cache_dir(),
         paths.state_dir(),
         paths.log_dir(),

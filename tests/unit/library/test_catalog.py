@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 from pydantic import ValidationError
 
-from app.library.catalog import catalog, parse
+from app.library.catalog import Pair, catalog, parse
+from app.library.choice import quant_of
 from app.library.data import shipped
 
 PAIR = """
@@ -64,3 +65,36 @@ def test_mistakes_are_named(old: str, new: str, words: str) -> None:
 def test_no_two_pairs_share_a_name() -> None:
     with pytest.raises(ValidationError, match="two pairs are named a-1b"):
         parse(PAIR + PAIR)
+
+
+def test_the_shipped_pairs_are_enough_and_in_order() -> None:
+    pairs = catalog().pair
+    assert len(pairs) >= 9
+    fetched = [source for pair in pairs for _, source in pair.sources if source.repo]
+    assert all(source.file.endswith(".gguf") for source in fetched)
+    assert {pair.draft for pair in pairs if isinstance(pair.draft, str)} == {"lookup"}
+    assert [pair.name for pair in pairs][:3] == ["smollm2-135m", "smollm2-1.7b", "qwen3-4b"]
+
+
+@pytest.mark.parametrize("pair", catalog().pair, ids=lambda pair: str(pair.name))
+def test_a_shipped_pair_names_what_its_files_say(pair: Pair) -> None:
+    for _, source in pair.sources:
+        assert quant_of(source.file) == source.quant
+        assert source.is_called(source.file)
+    sizes = sum(source.size or 0 for _, source in pair.sources)
+    assert pair.memory * 1e9 > sizes
+    assert pair.for_whom.endswith(".")
+
+
+def test_a_draft_may_have_a_licence_of_its_own() -> None:
+    pair = catalog().find("llama-3.1-8b")
+    assert pair is not None
+    assert [pair.licence_of(source)[0] for _, source in pair.sources] == [
+        "Llama 3.1 Community License",
+        "Llama 3.2 Community License",
+    ]
+
+
+def test_a_name_goes_before_a_title() -> None:
+    known = parse(PAIR.replace('"A 1B"', '"b"') + PAIR.replace('"a-1b"', '"b"'))
+    assert known.find("b") is known.pair[1]

@@ -78,7 +78,7 @@ def refusal(wanted: str, models: Path) -> str:
 
 
 def test_nothing_of_that_name_lists_the_nearest(models: Path) -> None:
-    assert refusal("smollm", models) == "No model is named smollm; known here: smollm2-135m."
+    assert refusal("smollm", models) == "No model is named smollm; known here: smollm2-135m, smollm2-1.7b."
     assert refusal("deep-q4_0", models).startswith("No model is named deep-q4_0; known here: Deep-Q8_0")
 
 

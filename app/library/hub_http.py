@@ -1,0 +1,182 @@
+"""One request to the hub that always ends: in an answer, or in words within a few seconds.
+
+The request runs through the hub library's own client, so proxies, certificates and offline mode are what hub users
+know. It runs in a thread of its own, because no time-out of a socket covers a name server that does not answer or a
+server that sends a byte now and then, and because a person who cancels waits for neither.
+"""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+import time
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from app.clean import clean_line
+from app.library.hub_errors import HubError
+
+LONGEST_ANSWER = 8 * 1024 * 1024
+"""Bytes of an answer that are read: a repository of 20,000 files is described in fewer."""
+
+_POLL = 0.1
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What came back. Header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes = field(repr=False)
+    too_long: bool = False
+    """There was more of it, which was not read."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What to ask. The headers may hold a token, so they are never shown."""
+
+    endpoint: str
+    url: str
+    headers: Callable[[], Mapping[str, str]] = field(repr=False)
+    """Called in the request's thread: finding a token may take a while."""
+    method: str = "GET"
+    follow: bool = True
+    """Whether redirects are followed; the client keeps the token from other hosts."""
+
+
+def ask(request: Request, *, seconds: float, cancelled: Callable[[], bool]) -> Answer:
+    """The answer to ``request``. :class:`HubError` when there is none, after ``seconds`` at the latest."""
+    outcome: list[Answer | HubError] = []
+    ended, abandoned = threading.Event(), threading.Event()
+
+    def work() -> None:
+        try:
+            outcome.append(_exchange(request, seconds, abandoned))
+        except HubError as error:
+            outcome.append(error)
+        except Exception as error:  # whatever the client raises, the person gets a sentence
+            outcome.append(_trouble(error, request.endpoint, seconds))
+        finally:
+            ended.set()
+
+    # A daemon: an abandoned request must not hold up the program's end.
+    threading.Thread(target=work, name="hub-request", daemon=True).start()
+    last_moment = time.monotonic() + seconds
+    while not ended.wait(_POLL):
+        if cancelled():
+            abandoned.set()
+            raise HubError("cancelled", "Cancelled.")
+        if time.monotonic() > last_moment:
+            abandoned.set()
+            raise _timeout(request.endpoint, seconds)
+    result = outcome[0]
+    if isinstance(result, HubError):
+        raise result from None
+    return result
+
+
+def shown_endpoint(endpoint: str) -> str:
+    """The address as it may be shown: without a name or password in it."""
+    try:
+        parts = urlsplit(endpoint)
+    except ValueError:
+        return "no address"
+    host = parts.netloc.rpartition("@")[2]
+    return clean_line(f"{parts.scheme}://{host}{parts.path}" if host else endpoint, 120)
+
+
+def _exchange(request: Request, seconds: float, abandoned: threading.Event) -> Answer:
+    from huggingface_hub import get_session  # late: a chat does not need it
+
+    with get_session().stream(
+        request.method,
+        request.url,
+        headers=dict(request.headers()),
+        timeout=seconds,
+        follow_redirects=request.follow,
+    ) as response:
+        body = bytearray()
+        for chunk in response.iter_bytes():
+            body += chunk
+            if len(body) > LONGEST_ANSWER or abandoned.is_set():
+                break
+        headers = {name.lower(): value for name, value in response.headers.items()}
+        return Answer(response.status_code, headers, bytes(body), too_long=len(body) > LONGEST_ANSWER)
+
+
+def _trouble(error: Exception, endpoint: str, seconds: float) -> HubError:
+    """The sentence for what the client raised. Its own text is left out: it may quote addresses with passwords."""
+    import httpx2
+    from huggingface_hub.errors import OfflineModeIsEnabled
+
+    place = shown_endpoint(endpoint)
+    if isinstance(error, OfflineModeIsEnabled):
+        return offline_mode_is_on()
+    if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in _causes(error)):
+        return HubError(
+            "certificate",
+            f"The certificate of {place} is not trusted; behind a company's proxy, SSL_CERT_FILE names the ones "
+            "to trust.",
+        )
+    if isinstance(error, httpx2.ProxyError) or "proxy" in str(error).lower():
+        return HubError("proxy", "The proxy that is set cannot be used; check HTTPS_PROXY and NO_PROXY.")
+    if isinstance(error, httpx2.TimeoutException):
+        return _timeout(endpoint, seconds)
+    if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol | httpx2.TooManyRedirects):
+        return HubError(
+            "not-a-hub", f"{place} answers with redirects that lead nowhere, as no hub does; check HF_ENDPOINT."
+        )
+    if isinstance(error, httpx2.ConnectError):
+        return HubError(
+            "offline",
+            f"The hub cannot be reached at {place}{_reason(error, endpoint)}. What is on this disk works without it; "
+            "try again when the network is back.",
+        )
+    return HubError("server", f"The connection to {place} broke before the answer was whole; try again.")
+
+
+def offline_mode_is_on() -> HubError:
+    """The words for a switch that the user set."""
+    return HubError(
+        "offline-mode",
+        "HF_HUB_OFFLINE is set, so the hub is not asked. What is on this disk works; unset it to fetch something new.",
+    )
+
+
+def _timeout(endpoint: str, seconds: float) -> HubError:
+    return HubError(
+        "timeout",
+        f"{shown_endpoint(endpoint)} gave no answer within {seconds:g} seconds. What is on this disk works "
+        "without it; try again later.",
+    )
+
+
+def _reason(error: Exception, endpoint: str) -> str:
+    """``(connection refused)``; with a proxy it is usually the proxy that cannot be reached."""
+    through = ", through the proxy that is set" if _goes_through_a_proxy(endpoint) else ""
+    for cause in _causes(error):
+        if isinstance(cause, socket.gaierror):
+            return f" (its name is not found{through})"
+        if isinstance(cause, OSError) and cause.strerror:
+            return f" ({clean_line(cause.strerror, 60).lower()}{through})"
+    return through
+
+
+def _goes_through_a_proxy(endpoint: str) -> bool:
+    parts = urlsplit(endpoint)
+    set_for = urllib.request.getproxies().keys() & {parts.scheme, "all"}
+    return bool(set_for) and not urllib.request.proxy_bypass(parts.hostname or "")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    seen: set[int] = set()
+    cause: BaseException | None = error
+    while cause is not None and id(cause) not in seen:
+        seen.add(id(cause))
+        yield cause
+        cause = cause.__cause__ or cause.__context__
