@@ -36,10 +36,10 @@ def test_the_engine_brings_no_screen_and_no_hub() -> None:
 def test_the_screen_brings_no_model_library() -> None:
     names = loaded_by("import app.tui.app, app.commands.chat")
     assert "textual" in names
-    assert not names & {"llama_cpp", "numpy", "huggingface_hub"}
+    assert not names & {"llama_cpp", "numpy", "huggingface_hub", "httpx2"}
 
 
 def test_the_client_brings_no_model_library() -> None:
     names = loaded_by("import app.commands.ask, app.commands.doctor")
     assert "asyncio" in names
-    assert not names & {"llama_cpp", "numpy", "textual", "huggingface_hub", "rich"}
+    assert not names & {"llama_cpp", "numpy", "textual", "huggingface_hub", "httpx2", "rich"}

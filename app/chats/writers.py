@@ -5,6 +5,9 @@ however the process ends, so nobody has to guess: no heartbeat that a suspended 
 given to somebody else or that means nothing inside a container. The file's name is written into the rows of answers
 that are being received.
 
+On a file system without locks everybody gets them: answers of a second instance may then be called interrupted for a
+moment, until its next checkpoint says otherwise.
+
 One more lock of this kind makes instances open, migrate and repair the store one after the other.
 """
 
@@ -18,31 +21,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-if sys.platform == "win32":
-    import msvcrt
-
-    def _try_lock(descriptor: int) -> bool:
-        """Whether the lock is ours now."""
-        try:
-            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-else:
-    import fcntl
-
-    def _try_lock(descriptor: int) -> bool:
-        """Whether the lock is ours now. On a file system without locks everybody gets it: answers of a second
-        instance may then be called interrupted for a moment, until its next checkpoint says otherwise."""
-        # flock, not lockf: it belongs to the open file, so two stores in one process exclude each other as well.
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        except OSError:
-            return True
-        return True
-
+from app.locks import is_at, try_lock
 
 OPENING: Final = "opening"
 
@@ -61,7 +40,7 @@ def opening(store: Path, patience: float) -> Iterator[None]:
     descriptor = os.open(folder / OPENING, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         deadline = time.monotonic() + patience
-        while not _try_lock(descriptor) and time.monotonic() < deadline:
+        while not try_lock(descriptor) and time.monotonic() < deadline:
             time.sleep(0.01)
         yield
     finally:
@@ -83,7 +62,7 @@ class Writer:
         while True:
             descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
             # Before we hold the lock, another instance may take the file for one of a dead writer and remove it.
-            if _try_lock(descriptor) and _is_at(self._file, descriptor):
+            if try_lock(descriptor) and is_at(self._file, descriptor):
                 return descriptor
             os.close(descriptor)
 
@@ -123,7 +102,7 @@ def is_gone(store: Path, token: str | None) -> bool:
     except OSError:  # not ours to open: they are there as far as we can tell
         return False
     try:
-        gone = _try_lock(descriptor)
+        gone = try_lock(descriptor)
         if gone:
             _remove(file)
     finally:
@@ -136,11 +115,3 @@ def is_gone(store: Path, token: str | None) -> bool:
 def _remove(file: Path) -> None:
     with contextlib.suppress(OSError):
         file.unlink(missing_ok=True)
-
-
-def _is_at(file: Path, descriptor: int) -> bool:
-    try:
-        there, here = file.stat(), os.fstat(descriptor)
-    except OSError:
-        return False
-    return (there.st_dev, there.st_ino) == (here.st_dev, here.st_ino)
