@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperCommand, TyperGroup
 
 from app import __version__
+from app.cli_models import models
+from app.cli_parts import Command, Commands
 
 
 class Speculation(StrEnum):
@@ -112,26 +113,6 @@ DraftGpuLayers = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.", metavar="")]
 
 
-class Command(TyperCommand):
-    """Its help does not put ``<bool>`` behind ``--help``."""
-
-    def get_help_option(self, ctx: Any) -> Any:
-        return _bare(super().get_help_option(ctx))
-
-
-class Commands(TyperGroup):
-    """As :class:`Command`."""
-
-    def get_help_option(self, ctx: Any) -> Any:
-        return _bare(super().get_help_option(ctx))
-
-
-def _bare(option: Any) -> Any:
-    if option is not None:
-        option.metavar = ""
-    return option
-
-
 app = typer.Typer(
     name="slipstream",
     help="Chat with a model on your own machine. Speculative decoding makes it faster; the answer stays the same.",
@@ -141,6 +122,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
     cls=Commands,
 )
+app.add_typer(models)
 
 
 def _version(wanted: bool) -> None:

@@ -72,6 +72,11 @@ def cache_dir() -> Path:
     return named / "cache" if named else _platform().user_cache_path
 
 
+def engine_cache_dir() -> Path:
+    """What the engine learned about pairs on this machine."""
+    return cache_dir() / "engine"
+
+
 def model_facts_file() -> Path:
     """What the headers of the model files on this disk said when they were last read."""
     return cache_dir() / "model-files.json"

@@ -12,7 +12,7 @@ from typing import Any
 from app import receipt
 from app.commands import client
 from app.commands.errors import CANCELLED, FAILED, PIPE_CLOSED, say
-from app.commands.options import answer_request, effective_settings, load_request
+from app.commands.options import answer_request, effective_settings, wanted_pair
 from app.commands.prompt import read_prompt, valid_text
 from app.commands.stdout import AnswerWriter, Progress
 from engine.client import EngineClient
@@ -38,7 +38,9 @@ def run_ask(options: Mapping[str, Any]) -> int:
     for complaint in loaded.complaints:
         say(complaint)
     settings = loaded.settings
-    load = load_request(settings)
+    load, notes = wanted_pair(settings)
+    for note in notes:
+        say(note)
     messages = [Message(role="user", content=read_prompt(options["prompt"]))]
     if settings.system:
         messages.insert(0, Message(role="system", content=valid_text(settings.system)))

@@ -12,7 +12,7 @@ from engine.client import EngineClient
 
 def make_client() -> EngineClient:
     """A client whose engine writes to the log folder, or to a temporary one when that cannot be written to."""
-    return EngineClient(_log_path(), cache=paths.cache_dir() / "engine")
+    return EngineClient(_log_path(), cache=paths.engine_cache_dir())
 
 
 def _log_path() -> Path:

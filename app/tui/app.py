@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -14,14 +15,20 @@ from textual.driver import Driver
 from textual.screen import Screen
 
 from app.chats.records import Notice
+from app.receipt import backend_words
+from app.tui.background import aside
+from app.tui.fetching import DownloadWatch
 from app.tui.keys import APP
+from app.tui.ports import plain_request
 from app.tui.screens.chat import ChatScreen
 from app.tui.theme import DARK, LIGHT, THEMES, fallback_variables
 from engine.protocol import GenerateSettings
 
 if TYPE_CHECKING:
     from app.chats.store import ChatStore
-    from app.tui.ports import Engine
+    from app.library.records import Library
+    from app.tui.model_choice import Choice
+    from app.tui.ports import Engine, PairRequest
     from engine.protocol import LoadSettings
 
 log = logging.getLogger(__name__)
@@ -30,7 +37,8 @@ STYLED: Final = "composer header key_bar notice prompt_row speculation_picker to
 WIDGET_STYLES: Final = [f"widgets/{name}.tcss" for name in STYLED.split()]
 
 
-NO_MODEL: Final = "No model is loaded: start with slipstream chat --model FILE, or name a model in settings.toml."
+LIBRARY_PATIENCE: Final = 1.0
+NO_MODEL: Final = "No model is loaded: ctrl+l shows those that are here and those that can be fetched."
 
 
 class SlipstreamApp(App[None]):
@@ -53,6 +61,8 @@ class SlipstreamApp(App[None]):
         theme: str = DARK.name,
         complaints: Iterable[str] = (),
         no_model: str = "",
+        library: Callable[[], Library] | None = None,
+        pair_request: PairRequest | None = None,
     ) -> None:
         super().__init__()
         self.engine = engine
@@ -63,11 +73,18 @@ class SlipstreamApp(App[None]):
         self.complaints = tuple(complaints)
         self.no_model = no_model or NO_MODEL
         """What helps where there is no model to load."""
+        self.library: Library | None = None
+        """Made when the Models screen is opened for the first time."""
+        self._make_library = library
+        self.pair_request = pair_request or plain_request
+        """From the paths of a target and a draft (empty: none) to what the engine is asked to load."""
         self.fault: BaseException | None = None
         """The exception that ended the app, for whoever ran it."""
         self.before_leaving: Callable[[], None] = lambda: None
         """Called once when the app begins to end; run_chat sets its last resort there."""
         self._engine_closing: asyncio.Task[None] | None = None
+        self._library_closing: asyncio.Task[None] | None = None
+        self._watch: DownloadWatch | None = None
         for own in THEMES:
             self.register_theme(own)
         self.theme = theme if theme in self.available_themes else DARK.name
@@ -120,10 +137,40 @@ class SlipstreamApp(App[None]):
             if chat.check_action("new_chat", ()):
                 yield SystemCommand("New chat", "ctrl+n: start an empty chat", chat.action_new_chat)
             yield SystemCommand("Copy", "ctrl+c: copy what is selected", chat.action_copy)
+            if self._make_library is not None and screen is chat:
+                yield SystemCommand("Models", "ctrl+l: use, fetch and delete models", self.action_models)
             yield SystemCommand("Latest text", "ctrl+end: go to the end and follow it", chat.action_latest)
         yield SystemCommand("Light or dark", "switch the colours", self.action_switch_colours)
         yield SystemCommand("Theme", "choose among all themes", self.action_change_theme)
         yield SystemCommand("Quit", "ctrl+q: leave; everything is kept", self.action_quit)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "models":
+            return self._make_library is not None and self.screen is self.chat_screen
+        return super().check_action(action, parameters)
+
+    def action_models(self) -> None:
+        """The Models screen over the chat, which goes on behind it."""
+        chat = self.chat_screen
+        if chat is None or self._make_library is None or self.screen is not chat:
+            return
+        from app.tui.screens.models import ModelsScreen  # with its own style sheets: not before it is wanted
+
+        if self.library is None or self._watch is None:
+            self.library = self._make_library()
+            self._watch = DownloadWatch(self, self.library, lambda: self.chat_screen)
+        pair = chat.answering.state.pair
+        backend = backend_words(pair.backend, pair.target.layers, pair.target.gpu_layers) if pair else ""
+        self.push_screen(ModelsScreen(self.library, chat.answering.load, backend, began=self._watch.begin), self._use)
+
+    def _use(self, choice: Choice | None) -> None:
+        chat = self.chat_screen
+        if choice is None or chat is None:
+            return
+        load, held = self.pair_request(choice.target, choice.draft, choice.context), chat.answering.load
+        if choice.drafting and held is not None:
+            load = held.model_copy(update={"draft": load.draft})  # all else as it is, so that the target stays loaded
+        chat.use(load, choice.words, drafting=choice.drafting)
 
     def action_switch_colours(self) -> None:
         self.theme = LIGHT.name if self.current_theme.dark else DARK.name
@@ -141,7 +188,19 @@ class SlipstreamApp(App[None]):
         self.before_leaving()
         self._keep_answer()
         self._engine_closing = asyncio.create_task(self.engine.close(), name="close engine")
+        self._close_library()
         self.exit(return_code=return_code)
+
+    def _close_library(self) -> None:
+        if self.library is not None and self._library_closing is None:
+            self._library_closing = asyncio.create_task(aside(self.library.close), name="close library")
+
+    async def library_closed(self) -> None:
+        """Wait, though not for long, until downloads have let go of their files. What has arrived stays."""
+        self._close_library()
+        if self._library_closing is not None:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._library_closing, LIBRARY_PATIENCE)
 
     # ------------------------------------------------------------------------------------------- unexpected errors
 

@@ -19,6 +19,7 @@ CHAT: Final = (
     # With priority: an esc that has to bubble up from the composer is overtaken by the text and the enter behind it.
     Binding("escape", "stop", "stop", key_display="esc", id="chat.stop", priority=True),
     Binding("ctrl+t", "speculation", "speculation", id="chat.speculation"),
+    Binding("ctrl+l", "app.models", "models", id="chat.models"),
     Binding("ctrl+n", "new_chat", "new", id="chat.new"),
     Binding("ctrl+end", "latest", "latest", show=False, id="chat.latest"),
     Binding("ctrl+c,super+c", "copy", "copy", show=False, priority=True, id="chat.copy"),
@@ -35,3 +36,42 @@ MODES: Final = (
 )
 
 PICKER: Final = (Binding("escape,ctrl+t", "close", "back", key_display="esc", id="picker.close"),)
+
+TABLE: Final = (
+    Binding("up", "cursor_up", "up", show=False, id="models.up"),
+    Binding("down", "cursor_down", "down", show=False, id="models.down"),
+    Binding("pageup", "page_up", "page up", show=False, id="models.page_up"),
+    Binding("pagedown", "page_down", "page down", show=False, id="models.page_down"),
+    Binding("home", "first", "first", show=False, id="models.first"),
+    Binding("end", "last", "last", show=False, id="models.last"),
+)
+
+MODELS: Final = (
+    # One key, and what it means for the highlighted entry: the screen lets one of them through.
+    Binding("enter", "use", "use", id="models.use"),
+    Binding("enter", "go_on", "continue", id="models.continue"),
+    Binding("enter", "get", "get", id="models.get"),
+    Binding("g", "get", "get", id="models.get_too"),
+    Binding("p", "pause", "pause", id="models.pause"),
+    Binding("p", "go_on", "continue", show=False, id="models.continue_too"),
+    Binding("x", "cancel", "cancel", id="models.cancel"),
+    Binding("d", "draft", "as draft", id="models.draft"),
+    Binding("delete,backspace", "delete", "delete", key_display="del", id="models.delete"),
+    # With priority, as esc in the chat: the letters behind it must not be taken for commands.
+    Binding("slash", "filter", "search", key_display="/", id="models.filter", priority=True),
+    Binding("r", "refresh", "look again", show=False, id="models.refresh"),
+    Binding("ctrl+up", "details('up')", "details up", show=False, id="models.details_up"),
+    Binding("ctrl+down", "details('down')", "details down", show=False, id="models.details_down"),
+    Binding("escape", "close", "back", key_display="esc", id="models.close"),
+    Binding("ctrl+l", "close", "back", show=False, id="models.close_too"),
+)
+
+FILTER: Final = (
+    Binding("enter,down", "submit", "to the list", key_display="enter", id="filter.submit"),
+    Binding("escape", "close", "all again", key_display="esc", id="filter.close"),
+)
+
+QUESTION: Final = (
+    Binding("enter,y", "yes", "yes", key_display="enter", id="question.yes"),
+    Binding("escape,n", "no", "back", key_display="esc", id="question.no"),
+)

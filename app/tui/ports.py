@@ -13,6 +13,7 @@ from engine.protocol import (
     Loaded,
     Loading,
     LoadSettings,
+    ModelFile,
     PairInfo,
     Prefilling,
     Progress,
@@ -46,3 +47,12 @@ class Engine(Protocol):
     async def describe(self) -> Described | Failed: ...
 
     async def close(self) -> None: ...
+
+
+PairRequest = Callable[[str, str, int | None], LoadSettings]
+"""From the paths of a target and a draft (empty: none) and a context to what the engine is asked to load."""
+
+
+def plain_request(target: str, draft: str, context: int | None) -> LoadSettings:
+    """A :data:`PairRequest` that leaves the rest to the engine."""
+    return LoadSettings(target=ModelFile(path=target), draft=ModelFile(path=draft) if draft else None, context=context)

@@ -9,7 +9,7 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Final
 from app.tui.terminal import NoTerminal, Terminal, borrowed_terminal, insist, leave_on_signals
 
 if TYPE_CHECKING:
+    from app.library.records import Library
     from app.tui.app import SlipstreamApp
-    from app.tui.ports import Engine
+    from app.tui.ports import Engine, PairRequest
     from engine.protocol import GenerateSettings, LoadSettings
 
 log = logging.getLogger(__name__)
@@ -37,12 +38,15 @@ def run_chat(
     system: str = "",
     theme: str = "slipstream-dark",
     complaints: Iterable[str] = (),
+    library: Callable[[], Library] | None = None,
+    pair_request: PairRequest | None = None,
 ) -> int:
     """Open the chat and return the exit code: 0 quit, 1 error (one sentence on stderr), 128 + n ended by signal n.
 
     ``defaults`` holds sampling, speculation, draft_max, seed, max_tokens and stop for every answer (its messages are
     not looked at); ``complaints`` are sentences to show at start, for instance about settings.toml. Without ``load``
-    the last of them says why there is no model.
+    the last of them says why there is no model. ``library`` and ``pair_request`` are for the Models screen: makes what
+    it shows, and from the paths of a target and a draft to what the engine loads.
     """
     fault: BaseException | None = None
     code = 0
@@ -51,7 +55,9 @@ def run_chat(
     try:
         with borrowed_terminal(log_path) as terminal:
             try:
-                code, fault = _run(engine, load, terminal, chats_file, defaults, system, theme, complaints, lost)
+                code, fault = _run(
+                    engine, load, terminal, chats_file, defaults, system, theme, complaints, library, pair_request, lost
+                )
             except Exception as error:
                 log.exception("the chat could not be run")
                 code, fault = 1, error
@@ -80,6 +86,8 @@ def _run(
     system: str,
     theme: str,
     complaints: Iterable[str],
+    library: Callable[[], Library] | None,
+    pair_request: PairRequest | None,
     lost: list[str],
 ) -> tuple[int, BaseException | None]:
     with asyncio.Runner() as runner:
@@ -110,6 +118,8 @@ def _run(
                     theme=theme,
                     complaints=early,
                     no_model=no_model,
+                    library=library,
+                    pair_request=pair_request,
                 )
                 return runner.run(_main(app, engine, terminal))
             finally:
@@ -147,6 +157,7 @@ async def _main(app: SlipstreamApp, engine: Engine, terminal: Terminal) -> tuple
             await app.run_async()
         finally:
             await engine.close()
+            await app.library_closed()
             for watch in watches:
                 watch.set()
     return (128 + ended_by if ended_by else app.return_code or 0), app.fault

@@ -10,7 +10,7 @@ import pytest
 
 from app import cli
 from app.commands import chat, client, options
-from app.library.catalog import ModelSource
+from app.library.lookup import PairFiles
 from app.library.resolve import ModelNotFoundError
 
 
@@ -75,12 +75,13 @@ def test_a_model_that_was_asked_for_must_be_there(
 def test_without_the_starter_the_chats_can_still_be_read(
     opened: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def absent(source: ModelSource, models_dir: Path) -> Path:
+    def absent(model: str | None, draft: str | None) -> PairFiles:
         raise ModelNotFoundError("It is not on this machine yet.")
 
-    monkeypatch.setattr(options, "find_source", absent)
+    monkeypatch.setattr(options, "find_pair_files", absent)
     assert slipstream(monkeypatch) == 0
-    assert (opened[0]["load"], opened[0]["complaints"]) == (None, ("It is not on this machine yet.",))
+    words = "It is not on this machine yet. ctrl+l shows the models there are."
+    assert (opened[0]["load"], opened[0]["complaints"]) == (None, (words,))
 
 
 def test_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

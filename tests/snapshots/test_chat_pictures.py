@@ -27,6 +27,7 @@ from tests.app.tui.fake_client import (
     says,
     stats,
 )
+from tests.app.tui.fake_shelf import FakeShelf
 from tests.app.tui.harness import Chat
 
 Look = Callable[[Chat], Awaitable[None]]
@@ -66,7 +67,8 @@ def size(request: pytest.FixtureRequest) -> tuple[int, int]:
 @pytest.fixture
 def picture(snap_compare: Any, theme: str, size: tuple[int, int]) -> Callable[..., bool]:
     def take(client: FakeClient, look: Look, *, at: tuple[int, int] | None = None) -> bool:
-        app = SlipstreamApp(client, LOAD, open_chats(None, lambda notice: None), theme=theme)
+        store = open_chats(None, lambda notice: None)
+        app = SlipstreamApp(client, LOAD, store, theme=theme, library=FakeShelf)
 
         async def run_before(pilot: Pilot[None]) -> None:
             it = Chat(app, pilot, client)

@@ -67,7 +67,6 @@ class ChatScreen(Screen[None]):
         self.system_prompt = system
         self.mode = defaults.speculation
         self.answering = Answering(engine, load, changed=self._engine_changed, ended=self._ended, no_model=no_model)
-        self._target_path = load.target.path if load else ""
         self._no_model = "" if load else no_model
         self._waiting: UserTurn | None = None
         """Sent while the answer before it was ending; goes out as soon as that is done."""
@@ -77,7 +76,10 @@ class ChatScreen(Screen[None]):
         self._offered: tuple[bool, ...] = ()
         self._refused = ""
         """What was said last about a draft that was refused."""
+        self._another_pair = False
+        """Another one was asked for, whose draft may be refused for the same reason."""
         self._told: Failed | None = None
+        self._fell_back: Failed | None = None
         self._leaving = False
         self.opened = False
 
@@ -94,7 +96,6 @@ class ChatScreen(Screen[None]):
         yield TooSmall(markup=False)
 
     async def on_mount(self) -> None:
-        self.query_one(Header).target_path = self._target_path
         self._frames = self.set_interval(FRAME_SECONDS, self._next_frame, pause=True)
         self.query_one(Composer).focus()
         self.opened = True
@@ -106,6 +107,11 @@ class ChatScreen(Screen[None]):
         self._say_what_stands()
         self.run_worker(self.answering.work(), name="engine", group="engine", exit_on_error=False)
         await self._show_chat()
+
+    @property
+    def _target_path(self) -> str:
+        """The file that answers, or will."""
+        return self.answering.load.target.path if self.answering.load else ""
 
     def on_resize(self, event: events.Resize) -> None:
         self.query_one(TooSmall).fit(event.size)
@@ -261,6 +267,7 @@ class ChatScreen(Screen[None]):
         header = self.query_one(Header)
         header.state = state
         header.title = self.chat.title
+        header.target_path = self._target_path
         self.show_trouble()
         self._say_refused(state)
         self.query_one(NextAnswer).show(self.mode, state.pair, self.defaults.sampling.temperature)
@@ -269,6 +276,10 @@ class ChatScreen(Screen[None]):
         if state.failure is not None and state.failure is not self._told and self._live is None:
             self._told = state.failure
             self.say(state.failure.message, "error")
+        if state.instead_of is not None and state.instead_of is not self._fell_back:
+            self._fell_back = state.instead_of
+            self.add(state.instead_of.message, "error")
+            self.add(f"{self._speaker()} answers as before.", "error")
         if self._live is not None:
             loading = header.loading_words() if state.is_loading else ""
             self._live.view.show_phase(self._live.answer, loading)
@@ -279,6 +290,8 @@ class ChatScreen(Screen[None]):
 
     def _say_refused(self, state: EngineState) -> None:
         """Once for a pair: its draft was refused."""
+        if state.pair is None and self._another_pair:
+            self._refused, self._another_pair = "", False
         reason = state.pair.draft_refused if state.pair else None
         if reason and reason != self._refused:
             self._refused = reason
@@ -381,6 +394,16 @@ class ChatScreen(Screen[None]):
     def _picked(self) -> None:
         self.query_one(SpeculationPicker).close()
         self.query_one(Composer).focus()
+        self._engine_changed()
+
+    def use(self, load: LoadSettings, words: str, *, drafting: bool = False) -> None:
+        """Answer with another pair from now on; the chat stays. ``drafting``: its draft was chosen on purpose."""
+        self._no_model, self._another_pair = "", True
+        self.query_one(NoticeLine).clear()
+        if drafting and self.mode in ("off", "lookup"):
+            self.mode = "auto"
+        self.say(words)
+        self.answering.switch(load)
         self._engine_changed()
 
     # --------------------------------------------------------------------------------------------------- leaving

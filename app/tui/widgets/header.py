@@ -30,6 +30,8 @@ class Header(Line):
     used: reactive[int] = reactive(0)
     unsaved: reactive[bool] = reactive(False)
     """Something is in memory only; stays until it is on disk."""
+    getting: reactive[str] = reactive("")
+    """How far the downloads are that go on behind the chat: ``↓ 41 %``."""
     target_path: str = ""
     """What is being loaded, before the engine can say its name."""
 
@@ -37,8 +39,11 @@ class Header(Line):
         wide = width >= WIDE
         title = Content.styled(clean_line(self.title, 80) or "new chat", "$foreground" if self.title else "$muted")
         left = Content.assemble(("slipstream", "bold $accent"), "   ", title) if wide else title
-        right = self._engine(wide, width - len(NOT_SAVED) - 3 if self.unsaved else width)
-        return left, DOT.join([Content.styled(NOT_SAVED, "bold $warning"), right]) if self.unsaved else right
+        signs = [Content.styled(NOT_SAVED, "bold $warning")] if self.unsaved else []
+        if self.getting:
+            signs.append(Content.styled(self.getting, "$accent"))
+        taken = sum(sign.cell_length + 3 for sign in signs)
+        return left, DOT.join([*signs, self._engine(wide, width - taken)])
 
     def _engine(self, wide: bool, width: int) -> Content:
         state = self.state

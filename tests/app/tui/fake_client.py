@@ -46,6 +46,14 @@ def model(path: str = MODEL_PATH, name: str = "Smollm2 135M 8k Lc100K Mix1 Ep2")
     )
 
 
+def pair_of(settings: LoadSettings) -> PairInfo:
+    """The pair that was asked for."""
+    draft = model(settings.draft.path) if settings.draft else None
+    return pair(draft=draft, context=settings.context or 8192).model_copy(
+        update={"target": model(settings.target.path)}
+    )
+
+
 def pair(*, draft: ModelInfo | None = None, refused: str | None = None, context: int = 8192) -> PairInfo:
     return PairInfo(
         target=model(),
@@ -166,12 +174,15 @@ class FakeClient:
     pair: PairInfo | None = None
     asked: list[GenerateSettings] = field(default_factory=list)
     cancels: int = 0
+    loaded: list[LoadSettings] = field(default_factory=list)
+    """Every pair that was asked for."""
     closed: bool = False
     on_pair_change: Callable[[PairInfo], None] = field(default=lambda pair: None)
     at_once: int = 0
     """The largest number of answers that were in the making at one time."""
     _gates: dict[str, asyncio.Event] = field(default_factory=dict)
     _cancelled: asyncio.Event | None = None
+    _load_cancelled: asyncio.Event = field(default_factory=asyncio.Event)
     _making: int = 0
 
     running = True
@@ -188,18 +199,24 @@ class FakeClient:
         return self._gates.setdefault(name, asyncio.Event())
 
     async def load(self, settings: LoadSettings) -> AsyncGenerator[LoadEvent, None]:
+        self.loaded.append(settings)
+        self._load_cancelled = asyncio.Event()
+        self.pair = None
         steps = self.loads.pop(0) if self.loads else [Loading(id=0, what="target", fraction=1.0)]
         for step in steps:
             await asyncio.sleep(0)
             if isinstance(step, Wait):
-                await self._gate(step.name).wait()
+                await self._first(self._gate(step.name), self._load_cancelled)
+                if self._load_cancelled.is_set():
+                    yield failure(ErrorCode.CANCELLED, "Loading was stopped.")
+                    return
                 continue
             if isinstance(step, Loaded):
                 self.pair = step.pair
             yield step
             if isinstance(step, (Loaded, Failed)):
                 return
-        self.pair = pair()
+        self.pair = pair_of(settings)
         yield Loaded(id=0, pair=self.pair)
 
     async def generate(self, settings: GenerateSettings) -> AsyncGenerator[AnswerEvent, None]:
@@ -209,7 +226,7 @@ class FakeClient:
         self.at_once = max(self.at_once, self._making)
         try:
             if self.pair is None:
-                async for event in self.load(LOAD):
+                async for event in self.load(self.loaded[-1] if self.loaded else LOAD):
                     yield event
                     if isinstance(event, Failed):
                         return
@@ -240,7 +257,11 @@ class FakeClient:
 
     async def _wait(self, step: Wait) -> None:
         assert self._cancelled is not None
-        waits = [asyncio.ensure_future(gate.wait()) for gate in (self._gate(step.name), self._cancelled)]
+        await self._first(self._gate(step.name), self._cancelled)
+
+    @staticmethod
+    async def _first(*events: asyncio.Event) -> None:
+        waits = [asyncio.ensure_future(event.wait()) for event in events]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -249,6 +270,7 @@ class FakeClient:
 
     async def cancel(self) -> None:
         self.cancels += 1
+        self._load_cancelled.set()
         if self._cancelled is not None:
             self._cancelled.set()
 

@@ -18,6 +18,7 @@ from app.tui.widgets.transcript import Transcript
 from app.tui.widgets.turns import AnswerTurn, UserTurn
 from engine.protocol import LoadSettings
 from tests.app.tui.fake_client import LOAD, FakeClient
+from tests.app.tui.fake_shelf import FakeShelf
 
 PATIENCE = 15.0
 
@@ -129,10 +130,13 @@ async def chat(
     store: ChatStore | None = None,
     load: LoadSettings | None = LOAD,
     loaded: bool = True,
+    shelf: FakeShelf | None = None,
     **options: Any,
 ) -> AsyncIterator[Chat]:
-    """A running chat; ``loaded``: wait until the model is there."""
+    """A running chat; ``loaded``: wait until the model is there. ``shelf``: what ctrl+l shows."""
     client = client or FakeClient()
+    if shelf is not None:
+        options["library"] = lambda: shelf
     app = SlipstreamApp(client, load, store or memory_store(), **options)
     async with app.run_test(size=size) as pilot:
         it = Chat(app, pilot, client)

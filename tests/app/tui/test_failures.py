@@ -80,9 +80,9 @@ async def test_without_a_model_everything_but_answers_works() -> None:
         await it.send("hello")
         await it.until(lambda: it.idle and it.answers)
         await it.sees("hello")
-        assert it.shown.count("start with slipstream chat --model FILE") == 2, "under the answer and in the notice"
+        assert it.shown.count("ctrl+l shows those that are here") == 2, "under the answer and in the notice"
         await it.pilot.press("ctrl+n")
-        await it.sees("fast answers from a model", "start with slipstream chat --model FILE")
+        await it.sees("fast answers from a model", "ctrl+l shows those that are here")
         assert "Under each answer" not in it.shown
 
 

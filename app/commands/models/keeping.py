@@ -1,0 +1,58 @@
+"""``slipstream models rm``, ``add`` and ``verify``: keeping what is on the disk in order."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from app.commands.errors import FAILED, CommandError, say
+from app.commands.models.common import confirmed, open_shelf, show
+from app.commands.stdout import Progress
+from app.library.sizes import human
+
+
+def run_rm(name: str, *, yes: bool) -> int:
+    """Delete what Slipstream fetched of ``name``: what goes and what stays is shown first."""
+    shelf = open_shelf()
+    removal = shelf.removal(name)
+    if removal.refusal:
+        raise CommandError(removal.refusal)
+    show("\n".join([*(f"delete {file}" for file in removal.files), *removal.kept]))
+    question = f"Delete {removal.title} and free {human(removal.freed)}?"
+    if not yes and not confirmed(question, "Nothing was deleted"):
+        say("Nothing was deleted.")
+        return FAILED
+    freed = shelf.remove(removal)
+    show(f"{removal.title} is deleted; {human(freed)} are free again.")
+    return 0
+
+
+def run_add(folder: Path, *, forget: bool) -> int:
+    """Look for models in ``folder`` from now on, or no longer."""
+    shelf = open_shelf()
+    if forget:
+        if not shelf.remove_folder(folder):
+            raise CommandError(f"{folder} was not looked at before; nothing was changed.")
+        show(f"{folder} is not looked at any more; its files stay where they are.")
+        return 0
+    kept, models = shelf.add_folder(folder)
+    found = f"{models} model{'s' * (models != 1)}" if models else "no model yet"
+    show(f"Models in {kept} are used where they lie: {found}. See: slipstream models list")
+    return 0
+
+
+def run_verify(name: str | None) -> int:
+    """Read files whole and compare them; exit code 1 when one is not what was announced."""
+    progress = Progress()
+
+    def watch(file: str, done: int, total: int) -> None:
+        progress.show(f"reading {file} {done * 100 // max(1, total)} %")
+
+    damaged = looked = 0
+    for found in open_shelf().verify(name, watch):
+        progress.clear()
+        show(found.words)
+        looked += 1
+        damaged += found.whole is False
+    if not looked:
+        say("There is no file that Slipstream fetched yet; nothing was compared.")
+    return FAILED if damaged else 0

@@ -1,0 +1,75 @@
+"""``slipstream models list`` and ``where``: what there is, and in which folders."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from itertools import groupby
+
+from app.clean import clean_line
+from app.commands.errors import say
+from app.commands.models.common import open_shelf, show, table
+from app.library.records import Entry, Listing
+from app.library.sizes import human
+from app.library.words import size_words, speed_words, state_words
+
+
+def run_list(as_json: bool) -> int:
+    """Every pair and every model file, with its state."""
+    listing = open_shelf().listing()
+    for complaint in listing.complaints:
+        say(complaint)
+    show(_as_json(listing) if as_json else "\n".join(_lines(listing)))
+    return 0
+
+
+def run_where(name: str | None) -> int:
+    """The folders that are looked at, or the files of one model, a line each."""
+    shelf = open_shelf()
+    if name is None:
+        show("\n".join(table([(what, str(folder)) for what, folder in shelf.folders()])))
+        return 0
+    files = shelf.files(name)
+    if not files:
+        say(f"Nothing of {name} is on this disk. Get it with: slipstream models pull {name}")
+        return 1
+    show("\n".join(str(file) for file in files))
+    return 0
+
+
+def _lines(listing: Listing) -> list[str]:
+    rows: list[tuple[str, ...]] = [("name", "model", "size", "memory", "speed here", "state")]
+    rows += [_row(entry) for entry in listing.entries]
+    aligned = iter(table(rows, right=(2, 3, 4)))
+    lines = [next(aligned)]
+    for place, entries in groupby(listing.entries, key=lambda entry: entry.place):
+        if place:
+            lines += ["", place]
+        lines += [next(aligned) for _ in entries]
+    return [*lines, "", _room(listing)]
+
+
+def _row(entry: Entry) -> tuple[str, ...]:
+    return (
+        clean_line(entry.key, 120),
+        clean_line(entry.title, 60),
+        size_words(entry.size),
+        size_words(entry.memory),
+        speed_words(entry),
+        clean_line(state_words(entry) + (f": {entry.trouble}" if entry.trouble else ""), 160),
+    )
+
+
+def _room(listing: Listing) -> str:
+    words = [f"free disk {human(listing.free_disk)}"] if listing.free_disk is not None else []
+    if listing.memory is not None:
+        words.append(f"memory {human(listing.memory)}")
+    if listing.free_memory is not None:
+        words.append(f"{human(listing.free_memory)} of it free")
+    return " · ".join(words)
+
+
+def _as_json(listing: Listing) -> str:
+    models = [{**asdict(entry), "state": str(entry.state), "usable": entry.usable} for entry in listing.entries]
+    facts = {"free_disk": listing.free_disk, "memory": listing.memory, "free_memory": listing.free_memory}
+    return json.dumps({"models": models, **facts, "complaints": listing.complaints}, indent=2, ensure_ascii=False)

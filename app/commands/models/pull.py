@@ -1,0 +1,63 @@
+"""``slipstream models pull``: the plan first, then the question, then the bytes."""
+
+from __future__ import annotations
+
+import time
+from typing import Final
+
+from app.commands.errors import CANCELLED, FAILED, CommandError, say
+from app.commands.models.common import confirmed, open_shelf, show
+from app.commands.models.progress import ProgressLines
+from app.library.records import Getting, Offer, Phase
+from app.library.shelf import Shelf
+from app.library.sizes import human
+from app.library.words import of_words, percent
+
+LOOK_SECONDS: Final = 0.25
+
+
+def run_pull(wanted: str, *, yes: bool, dry_run: bool) -> int:
+    """Exit codes: 0 it is here, 1 it is not, 130 interrupted (what has arrived is kept)."""
+    shelf = open_shelf()
+    try:
+        offer = shelf.plan(wanted)
+        show(offer.text)
+        if offer.refusal and not offer.missing:  # nothing is missing
+            say(offer.refusal)
+            return 0
+        if offer.refusal:
+            raise CommandError(offer.refusal)
+        if dry_run:
+            return 0
+        if not yes and not confirmed(f"\nFetch {human(offer.missing)}?", "Nothing was fetched"):
+            say("Nothing was fetched.")
+            return FAILED
+        return _fetch(shelf, offer)
+    finally:
+        shelf.close()
+
+
+def _fetch(shelf: Shelf, offer: Offer) -> int:
+    lines = ProgressLines()
+    try:
+        shelf.start(offer)
+        while (getting := _getting(shelf, offer)).running:
+            lines.show(getting)
+            time.sleep(LOOK_SECONDS)
+    except KeyboardInterrupt:
+        shelf.close()
+        getting = _getting(shelf, offer)
+        lines.finish(getting)
+        if getting.phase is not Phase.DONE:
+            so_far = f"{percent(getting)} %, {of_words(getting.done, getting.total)} are kept"
+            say(f"Paused at {so_far}. Go on with: slipstream models pull {offer.key}")
+            return CANCELLED
+    lines.finish(getting)
+    if getting.phase is not Phase.DONE:
+        raise CommandError(getting.trouble or f"{offer.title} was not fetched; what has arrived is kept.")
+    show(f"{offer.title} is here. Use it with: slipstream --model {offer.key}")
+    return 0
+
+
+def _getting(shelf: Shelf, offer: Offer) -> Getting:
+    return next(getting for getting in shelf.downloads() if getting.key == offer.key)

@@ -1,0 +1,233 @@
+"""What there is: the pairs of the catalogue and the models on this disk, brought together. No network, ever."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app import paths
+from app.library.added_folders import added_folders
+from app.library.catalog import Catalog, ModelSource, Pair, Role
+from app.library.choice import SplitName, quant_of, split_name
+from app.library.facts import FactStore
+from app.library.found import ADDED, OURS, PACKAGE
+from app.library.local import LocalModel, scan
+from app.library.measured import MeasuredCosts
+from app.library.places import places
+from app.library.resolve import packaged_file
+from app.library.transfer.leftovers import Unfinished, find_unfinished
+from app.library.user_catalog import load_catalog
+from app.library.verdicts import Measured
+from app.library.walk import LeftOut
+
+
+@dataclass(frozen=True, slots=True)
+class SourceHere:
+    """A file that the catalogue names, and what there is of it."""
+
+    role: Role
+    source: ModelSource
+    model: LocalModel | None = None
+    """Whole or not; None: nothing of it is at its place."""
+    begun: int = 0
+    """Bytes of a download that has not ended."""
+
+    @property
+    def usable(self) -> bool:
+        return self.model is not None and self.model.usable
+
+    @property
+    def here(self) -> int:
+        """Bytes on this disk."""
+        return (self.model.size if self.model is not None and self.model.fault is None else 0) + self.begun
+
+
+@dataclass(frozen=True, slots=True)
+class PairHere:
+    """A pair of the catalogue, and what there is of its files."""
+
+    pair: Pair
+    target: SourceHere
+    draft: SourceHere | None
+    """None: prompt lookup, which needs no file."""
+
+    @property
+    def sources(self) -> tuple[SourceHere, ...]:
+        return (self.target,) if self.draft is None else (self.target, self.draft)
+
+    @property
+    def whole(self) -> bool:
+        """Whether all its files can be used."""
+        return all(source.usable for source in self.sources)
+
+    @property
+    def models(self) -> tuple[LocalModel, ...]:
+        return tuple(source.model for source in self.sources if source.model is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A model that was being fetched and belongs to no pair."""
+
+    name: str
+    """``OWNER/REPO/FILE.gguf``, as it is asked for again."""
+    parts: tuple[Unfinished, ...]
+
+    @property
+    def here(self) -> int:
+        return sum(part.done for part in self.parts)
+
+    @property
+    def size(self) -> int | None:
+        """Of the parts that have begun; None where one does not say, or where there are more parts than these."""
+        sizes = [part.size for part in self.parts if part.size is not None]
+        count = split_name(self.parts[0].path.name).count
+        return sum(sizes) if len(sizes) == len(self.parts) and count in (0, len(self.parts)) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Inventory:
+    """One look at catalogue and disk."""
+
+    models_dir: Path
+    catalog: Catalog
+    pairs: tuple[PairHere, ...]
+    models: tuple[LocalModel, ...]
+    """All of the disk, those of pairs among them."""
+    begun: tuple[Begun, ...]
+    complaints: tuple[str, ...]
+    names: dict[Path, str]
+    """What each model is called on the command line: its file's name where that tells, else its path."""
+    measured: Measured
+    """What drafts were measured to cost here."""
+
+    @property
+    def loose(self) -> Iterator[LocalModel]:
+        """Models that belong to no pair that is whole."""
+        used = {model.path for here in self.pairs if here.whole for model in here.models}
+        return (model for model in self.models if model.path not in used)
+
+    def name(self, model: LocalModel) -> str:
+        """What it is called on the command line."""
+        return self.names[model.path]
+
+
+def take_inventory() -> Inventory:
+    """Look at the catalogue, at our own folder and at those of other tools. Blocking; a second at first, less later."""
+    models_dir = paths.models_dir()
+    loaded = load_catalog(paths.catalog_file())
+    store = FactStore(paths.model_facts_file())
+    found = scan(places(models_dir, loaded.catalog, added_folders(paths.model_folders_file())), store)
+    unfinished = {one.path: one for one in find_unfinished(models_dir)}
+    pairs = tuple(_pair_here(pair, models_dir, found.models, unfinished) for pair in loaded.catalog.pair)
+    of_pairs = {path for here in pairs for path in _begun_paths(here, models_dir, unfinished)}
+    return Inventory(
+        models_dir=models_dir,
+        catalog=loaded.catalog,
+        pairs=pairs,
+        models=found.models,
+        begun=tuple(_begun(models_dir, {p: one for p, one in unfinished.items() if p not in of_pairs})),
+        complaints=(*loaded.complaints, *(_complaint(one) for one in found.left_out if one.origin == ADDED)),
+        names=_names(found.models, loaded.catalog),
+        measured=MeasuredCosts(paths.engine_cache_dir(), store),
+    )
+
+
+def is_source(source: ModelSource, model: LocalModel, models_dir: Path) -> bool:
+    """Whether ``model`` is the file that the catalogue means: by its place, else by its name and size."""
+    if source.package is not None and model.origin == PACKAGE:
+        return packaged_file(source) == model.path
+    if source.repo is None:
+        return False
+    inside = inside_repo(model.path, source.repo, models_dir)
+    if inside is not None:
+        return source.is_called(inside)
+    return source.is_called(model.path.name) and (source.size is None or source.size == model.size)
+
+
+def inside_repo(path: Path, repo: str, models_dir: Path) -> str | None:
+    """The path inside the repository of a file that we keep of it; None for any other file."""
+    try:
+        return path.relative_to(models_dir.joinpath(*repo.split("/"))).as_posix()
+    except ValueError:
+        return None
+
+
+def _pair_here(
+    pair: Pair, models_dir: Path, models: tuple[LocalModel, ...], unfinished: dict[Path, Unfinished]
+) -> PairHere:
+    roles: dict[Role, SourceHere] = {}
+    for role, source in pair.sources:
+        fitting = [model for model in models if is_source(source, model, models_dir)]
+        fitting.sort(key=lambda model: (not model.usable, model.origin != OURS))
+        begun = sum(one.done for one in _begun_of(source, models_dir, unfinished))
+        model = fitting[0] if fitting else None
+        roles[role] = SourceHere(role, source, model, 0 if model is not None and model.usable else begun)
+    return PairHere(pair, roles["target"], roles.get("draft"))
+
+
+def _begun_of(source: ModelSource, models_dir: Path, unfinished: dict[Path, Unfinished]) -> Iterator[Unfinished]:
+    for path, one in unfinished.items():
+        inside = inside_repo(path, source.repo, models_dir) if source.repo is not None else None
+        if inside is not None and source.is_called(inside):
+            yield one
+
+
+def _begun_paths(here: PairHere, models_dir: Path, unfinished: dict[Path, Unfinished]) -> Iterator[Path]:
+    for source in here.sources:
+        yield from (one.path for one in _begun_of(source.source, models_dir, unfinished))
+
+
+def _begun(models_dir: Path, unfinished: dict[Path, Unfinished]) -> Iterator[Begun]:
+    """Downloads that belong to no pair, the parts of a split model together."""
+    sets: dict[SplitName, list[Unfinished]] = {}
+    for path, one in unfinished.items():
+        inside = path.relative_to(models_dir).as_posix()
+        name = split_name(inside)
+        sets.setdefault(SplitName(name.stem, 0, name.count), []).append(one)
+    for name, parts in sets.items():
+        first = f"{name.stem}-00001-of-{name.count:05}.gguf" if name.count else f"{name.stem}.gguf"
+        yield Begun(first, tuple(parts))
+
+
+def _complaint(one: LeftOut) -> str:
+    return f"{one.shown}: {one.reason}."
+
+
+def _names(models: tuple[LocalModel, ...], catalog: Catalog) -> dict[Path, str]:
+    stems = {model.path: model.path.stem for model in models}
+    taken = Counter(stem.casefold() for stem in stems.values()) + Counter(pair.name for pair in catalog.pair)
+    return {
+        path: stem if taken[stem.casefold()] == 1 and path.suffix.lower() == ".gguf" else str(path)
+        for path, stem in stems.items()
+    }
+
+
+def same_model(inventory: Inventory, wanted: str) -> list[LocalModel]:
+    """The models on this disk that ``wanted`` may mean: a path, a file's name, what the list calls it, or
+    ``OWNER/REPO[:QUANT]`` of one that was fetched."""
+    path = Path(wanted).expanduser()
+    known = [m for m in inventory.models if path.absolute() in (m.path, *m.parts, *m.also_at)]
+    if known:
+        return known
+    folded = wanted.casefold()
+    named = [m for m in inventory.models if folded in _spellings(m, inventory.models_dir)]
+    if len(named) > 1 and len(usable := [m for m in named if m.usable]) == 1:
+        return usable
+    return named
+
+
+def _spellings(model: LocalModel, models_dir: Path) -> set[str]:
+    spellings = {model.path.name, model.path.stem, model.name, f"{model.name} {model.quantization or ''}".strip()}
+    try:
+        inside = model.path.relative_to(models_dir).parts
+    except ValueError:
+        inside = ()
+    if len(inside) > 2:
+        repo = "/".join(inside[:2])
+        spellings |= {repo, "/".join(inside)}
+        if quant := quant_of(model.path.name):
+            spellings.add(f"{repo}:{quant}")
+    return {spelling.casefold() for spelling in spellings}

@@ -1,0 +1,86 @@
+"""Where a file in the models folder came from: a small hidden file beside it.
+
+It says that Slipstream fetched the file, so it may delete it, and which hash the hub announced, so the file can be
+compared later without the hub. A file without one was put there by somebody else and is left alone.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import json
+import os
+import tempfile
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+_VERSION: Final = 1
+_MOST_BYTES: Final = 65_536
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """What was known of a file when it was asked for. Nothing in it is secret."""
+
+    repo: str
+    revision: str
+    path: str
+    """Inside the repository."""
+    size: int
+    sha256: str | None = None
+    git_sha1: str | None = None
+    """Of a small file, for which the hub knows no SHA-256."""
+
+    def hasher(self) -> Any:
+        """A fresh hash of the kind that is known; None when neither is."""
+        if self.sha256 is not None:
+            return hashlib.sha256()
+        if self.git_sha1 is not None:
+            return hashlib.sha1(b"blob %d\0" % self.size, usedforsecurity=False)
+        return None
+
+    @property
+    def expected(self) -> str | None:
+        """The hash that the whole file must have."""
+        return self.sha256 or self.git_sha1
+
+
+def beside(file: Path) -> Path:
+    """The hidden file for ``file``."""
+    return file.with_name(f".{file.name}.origin")
+
+
+def read_origin(file: Path) -> Origin | None:
+    """What is kept of ``file``; None where nothing is, or nothing that makes sense."""
+    try:
+        with open(beside(file), "rb") as opened:
+            found = json.loads(opened.read(_MOST_BYTES))
+        if found.pop("version") != _VERSION:
+            return None
+        origin = Origin(**found)
+    except (OSError, ValueError, TypeError, AttributeError, KeyError, RecursionError):
+        return None
+    texts = (origin.repo, origin.revision, origin.path)
+    hashes = (origin.sha256, origin.git_sha1)
+    sound = all(isinstance(text, str) for text in texts) and isinstance(origin.size, int)
+    return origin if sound and all(value is None or isinstance(value, str) for value in hashes) else None
+
+
+def write_origin(file: Path, origin: Origin) -> None:
+    """Keep ``origin`` beside ``file``: the whole note or none. OSError when the folder cannot be written."""
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as opened:
+            json.dump({"version": _VERSION, **asdict(origin)}, opened)
+        os.replace(name, beside(file))
+    except BaseException:
+        with contextlib.suppress(OSError):
+            os.unlink(name)
+        raise
+
+
+def forget_origin(file: Path) -> None:
+    """Remove the note, as when the file is gone."""
+    with contextlib.suppress(OSError):
+        beside(file).unlink(missing_ok=True)

@@ -1,0 +1,145 @@
+"""From what a person wants to an offer, and from an offer that was accepted to a download. Loads the HTTP library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from app import paths
+from app.library.catalog import Catalog
+from app.library.check import EntryCheck, check_catalogue
+from app.library.getting import Errand
+from app.library.hub import Hub, endpoint_in_use
+from app.library.hub_errors import HubError
+from app.library.inventory import Inventory, PairHere
+from app.library.names import PairWish, parse_wish
+from app.library.origins import Origin, forget_origin, write_origin
+from app.library.plan import Memory, Plan, PlannedFile, find_pair, make_plan
+from app.library.plan_text import plan_text
+from app.library.records import Offer, ShelfError
+from app.library.room import look
+from app.library.transfer.errors import TransferError
+from app.library.transfer.sidecar import PART, beside
+from app.library.transfer.wanted import Wanted
+
+WORKING_MEMORY = 0.8e9
+"""Bytes for caches and buffers, where nothing is known of a model but its size."""
+
+
+def offer_for(wanted: str, inventory: Inventory) -> Offer:
+    """What fetching ``wanted`` would mean. :class:`ShelfError` when that cannot be said."""
+    try:
+        wish = parse_wish(wanted, endpoint_in_use())
+        here = None
+        if isinstance(wish, PairWish):
+            pair = find_pair(wish.name, inventory.catalog)
+            here = next(one for one in inventory.pairs if one.pair.name == pair.name)
+            if here.whole:
+                return _all_here(here)
+        plan = make_plan(
+            wish, hub=Hub(), catalog=inventory.catalog, models_dir=inventory.models_dir, estimate=_Estimating(inventory)
+        )
+    except HubError as error:
+        raise ShelfError(str(error)) from error
+    if here is not None:
+        plan = _with_files_in_place(plan, here)
+    refusal = plan.refusal or ""
+    text = plan_text(plan).removesuffix(refusal).rstrip()
+    if plan.complete:
+        refusal = f"{plan.title} is here already; nothing is to be fetched."
+    key = plan.pair.name if plan.pair is not None else plan.title
+    return Offer(key, plan.title, text, refusal, plan.to_fetch, plan)
+
+
+def errand_for(offer: Offer) -> Errand:
+    """The download that was agreed to."""
+    plan = offer.work
+    if not isinstance(plan, Plan):
+        raise ShelfError(f"{offer.title} has nothing to be fetched.")
+    missing = [one for one in _sets(plan) if any(file.state != "here" for file in one)]
+    files = [file for one in missing for file in one]
+    hub = Hub()
+
+    def begun() -> None:
+        try:
+            paths.ensure(plan.models_dir)
+        except paths.FolderError as error:
+            raise TransferError("no_permission", str(error)) from error
+        for file in files:
+            file.destination.parent.mkdir(parents=True, exist_ok=True)
+            if not file.destination.exists():
+                write_origin(file.destination, _origin(file))
+
+    def ended() -> None:
+        for file in files:
+            if file.destination.exists():
+                if file.destination.stat().st_size == file.size:
+                    write_origin(file.destination, _origin(file))
+            elif not beside(file.destination, PART).exists():
+                forget_origin(file.destination)
+
+    return Errand(
+        key=offer.key,
+        title=offer.title,
+        sets=tuple(tuple(_wanted(file, hub) for file in one) for one in missing),
+        begun=begun,
+        ended=ended,
+        replace=any(file.state == "differs" for file in files),
+    )
+
+
+def catalogue_checks(catalog: Catalog) -> Iterator[EntryCheck]:
+    """Each file of the catalogue as the hub has it. :class:`ShelfError` when the hub itself is the trouble."""
+    try:
+        yield from check_catalogue(catalog, Hub())
+    except HubError as error:
+        raise ShelfError(str(error)) from error
+
+
+def _all_here(here: PairHere) -> Offer:
+    where = ", ".join(str(model.path) for model in here.models)
+    refusal = f"{here.pair.title} is here already; nothing is to be fetched."
+    return Offer(here.pair.name, here.pair.title, f"its files: {where}", refusal)
+
+
+def _with_files_in_place(plan: Plan, here: PairHere) -> Plan:
+    """Files that another tool keeps on this disk need not be fetched: they are read there."""
+    files = list(plan.files)
+    for source in here.sources:
+        absent = any(file.role == source.role and file.state != "here" for file in files)
+        if not absent or not source.usable or source.model is None:
+            continue
+        model = source.model
+        there = PlannedFile(
+            source.role, model.path.name, f"read in place, {model.origin}", model.path, model.size, "here", model.size
+        )
+        files = [there if file.role == source.role else file for file in files]
+    return replace(plan, files=tuple(dict.fromkeys(files)))
+
+
+def _sets(plan: Plan) -> list[list[PlannedFile]]:
+    """The files of one part of the pair are one model."""
+    roles = dict.fromkeys(file.role for file in plan.files)
+    return [[file for file in plan.files if file.role == role] for role in roles]
+
+
+def _wanted(file: PlannedFile, hub: Hub) -> Wanted:
+    if file.url is None:
+        raise ShelfError(f"{file.name} cannot be fetched from the hub: it travels in a {file.origin}.")
+    return Wanted(file.url, file.destination, file.size, sha256=file.sha256, etag=file.blob, headers=hub.headers)
+
+
+def _origin(file: PlannedFile) -> Origin:
+    blob = file.blob if file.blob is not None and len(file.blob) == 40 else None
+    return Origin(file.repo or "", file.revision or "", file.name, file.size, file.sha256, blob)
+
+
+class _Estimating:
+    """Judges memory for a plan: as the catalogue says, else by the size of the files."""
+
+    def __init__(self, inventory: Inventory) -> None:
+        self._room = look(inventory.models_dir)
+
+    def __call__(self, *, target: int, draft: int, context: int | None, stated: int | None) -> Memory:
+        needed = stated or round((target + draft) * 1.05 + WORKING_MEMORY)
+        return Memory(needed, self._room.free_memory or self._room.memory, self._room.words(needed))

@@ -1,0 +1,120 @@
+"""Deleting what Slipstream fetched, and nothing else."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from app.library.entries import may_delete
+from app.library.inventory import Inventory, PairHere
+from app.library.local import LocalModel
+from app.library.origins import forget_origin
+from app.library.records import Removal, ShelfError
+from app.library.sizes import human
+from app.library.transfer.leftovers import discard
+from app.library.transfer.sidecar import PART, beside
+
+
+def removal_of_pair(here: PairHere, inventory: Inventory) -> Removal:
+    """Its files, without those that another pair needs that is whole as well."""
+    files: list[Path] = []
+    kept: list[str] = []
+    for source in here.sources:
+        model = source.model
+        others = [
+            other.pair.title
+            for other in inventory.pairs
+            if other.pair.name != here.pair.name and other.target.here and model in other.models
+        ]
+        if model is not None and others:
+            kept.append(f"{model.path.name} stays: {', '.join(others)} needs it, too.")
+        elif model is not None:
+            _sort_out(model, inventory.models_dir, files, kept)
+        if source.begun and source.source.repo is not None:
+            folder = inventory.models_dir.joinpath(*source.source.repo.split("/"))
+            files += [part for part in _parts_below(folder) if source.source.is_called(part.name.removesuffix(PART))]
+    return _removal(here.pair.name, here.pair.title, files, kept)
+
+
+def removal_of_model(model: LocalModel, name: str, inventory: Inventory) -> Removal:
+    """One model; a pair that loses a file is named."""
+    files: list[Path] = []
+    kept: list[str] = []
+    _sort_out(model, inventory.models_dir, files, kept)
+    kept += [f"{other.pair.title} will lack a file." for other in inventory.pairs if model in other.models and files]
+    return _removal(name, f"{model.name} {model.quantization or ''}".strip(), files, kept)
+
+
+def removal_of_begun(name: str, parts: Sequence[Path]) -> Removal:
+    """A download that has not ended. ``parts``: where the whole files would be."""
+    return _removal(name, name.rpartition("/")[2], [beside(path, PART) for path in parts], [])
+
+
+def remove_files(files: Sequence[str], models_dir: Path) -> int:
+    """Delete them; returns the bytes that are free again. :class:`ShelfError` names the first that could not be."""
+    freed = 0
+    for name in files:
+        file = Path(name)
+        size = _size(file)
+        try:
+            if name.endswith(PART):
+                whole = file.with_name(file.name.removesuffix(PART))
+                if not discard(whole):
+                    raise ShelfError(f"{whole.name} is being fetched now; pause or cancel it first. It was left alone.")
+                if not whole.exists():
+                    forget_origin(whole)
+            else:
+                file.unlink()
+                forget_origin(file)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            raise ShelfError(
+                f"{file} could not be deleted: {(error.strerror or str(error)).lower()}. "
+                f"{human(freed)} were freed before."
+            ) from error
+        freed += size
+        _tidy(file.parent, models_dir)
+    return freed
+
+
+def _sort_out(model: LocalModel, models_dir: Path, files: list[Path], kept: list[str]) -> None:
+    ours = [part for part in model.parts if may_delete(part, models_dir)]
+    files += ours
+    if len(ours) < len(model.parts):
+        whose = "" if model.origin == "models folder" else f" ({model.origin})"
+        kept.append(f"{model.path} stays{whose}: Slipstream did not fetch it. Delete it yourself if you want it gone.")
+
+
+def _removal(key: str, title: str, files: list[Path], kept: list[str]) -> Removal:
+    files = list(dict.fromkeys(files))
+    refusal = "" if files else " ".join(kept) or f"Nothing of {title} is on this disk; nothing was deleted."
+    return Removal(
+        key=key,
+        title=title,
+        files=tuple(str(file) for file in files),
+        freed=sum(_size(file) for file in files),
+        kept=() if refusal else tuple(kept),
+        refusal=refusal,
+    )
+
+
+def _parts_below(folder: Path) -> list[Path]:
+    return sorted(folder.rglob(f"*{PART}")) if folder.is_dir() else []
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except OSError:
+        return 0
+
+
+def _tidy(folder: Path, models_dir: Path) -> None:
+    """Empty folders below ours go with their last file."""
+    with contextlib.suppress(OSError, ValueError):
+        while folder != models_dir and folder.is_relative_to(models_dir):
+            os.rmdir(folder)
+            folder = folder.parent

@@ -1,0 +1,76 @@
+"""How the list and the progress of downloads are said: the same words in the terminal interface and in commands."""
+
+from __future__ import annotations
+
+from app.library.records import Entry, Getting, Phase, State
+from app.library.sizes import human
+
+DASH = "–"
+
+
+def size_words(count: int | None) -> str:
+    """``3.1 GB``, or a dash."""
+    return DASH if count is None else human(count)
+
+
+def speed_words(entry: Entry) -> str:
+    """``42 tok/s 1.31x``: what was measured here; a dash where nothing was."""
+    if entry.speed is None:
+        return DASH
+    speed = f"{entry.speed:.0f}" if entry.speed >= 9.95 else f"{entry.speed:.1f}"
+    return f"{speed} tok/s" + (f" {entry.factor:.2f}x" if entry.factor is not None else "")
+
+
+def state_words(entry: Entry) -> str:
+    """``partly here, 1.2 of 2.5 GB``."""
+    words = str(entry.state)
+    if entry.state is State.PARTLY:
+        words = f"{words}, {of_words(entry.here, entry.size)}"
+    if entry.fits is False:
+        words += ", does not fit"
+    return words
+
+
+def of_words(done: int, total: int | None) -> str:
+    """``1.2 of 2.5 GB``: the unit once where it is the same."""
+    if total is None:
+        return human(done)
+    first, second = human(done), human(total)
+    number, _, unit = first.partition(" ")
+    return f"{number if unit == second.partition(' ')[2] else first} of {second}"
+
+
+def percent(getting: Getting) -> int:
+    """0 to 100; 100 is said only of all bytes."""
+    return 100 if getting.done >= getting.total else min(99, int(getting.share * 100))
+
+
+def rate_words(speed: float) -> str:
+    """``12 MB/s``."""
+    return f"{human(round(speed))}/s"
+
+
+def left_words(seconds: float | None) -> str:
+    """``40 s``, ``3 min``, ``1.5 h``; empty while that cannot be said."""
+    if seconds is None:
+        return ""
+    if seconds < 60:
+        return f"{max(1, round(seconds))} s"
+    if seconds < 5400:
+        return f"{round(seconds / 60)} min"
+    return f"{seconds / 3600:.1f} h" if seconds < 99 * 3600 else "days"
+
+
+def progress_words(getting: Getting) -> str:
+    """``41 %  1.0 of 2.5 GB  12 MB/s  2 min left``, or why it does not move."""
+    so_far = f"{percent(getting)} %  {of_words(getting.done, getting.total)}"
+    match getting.phase:
+        case Phase.FETCHING:
+            left = left_words(getting.left)
+            return f"{so_far}  {rate_words(getting.speed)}" + (f"  {left} left" if left else "")
+        case Phase.CHECKING:
+            return f"{so_far}  checking"
+        case Phase.DONE:
+            return f"{human(getting.total)}  whole"
+        case _:
+            return f"{so_far}  {getting.phase}"

@@ -1,0 +1,62 @@
+"""Downloads that go on behind the chat: a small sign in its header, and a word when one has ended."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from textual.timer import Timer
+
+from app.library.records import Getting, Library, Phase
+from app.tui.widgets.header import Header
+
+if TYPE_CHECKING:
+    from textual.app import App
+
+    from app.tui.screens.chat import ChatScreen
+
+LOOK_SECONDS: Final = 1.0
+
+
+class DownloadWatch:
+    """Looks once a second while something is being fetched, and not at all otherwise."""
+
+    def __init__(self, app: App[None], library: Library, chat: Callable[[], ChatScreen | None]) -> None:
+        self._library = library
+        self._chat = chat
+        self._before: dict[str, Phase] = {}
+        self._timer: Timer = app.set_interval(LOOK_SECONDS, self.look, pause=True)
+
+    def begin(self) -> None:
+        """Something has begun or goes on."""
+        self.look()
+        self._timer.resume()
+
+    def look(self) -> None:
+        """Update the sign, and say what has ended since the last look."""
+        chat = self._chat()
+        if chat is None or not chat.opened:
+            return
+        downloads = list(self._library.downloads())
+        before, self._before = self._before, {getting.key: getting.phase for getting in downloads}
+        chat.query_one(Header).getting = sign(downloads)
+        for getting in downloads:
+            if before.get(getting.key) in (None, getting.phase):
+                continue
+            if getting.phase is Phase.DONE:
+                chat.say(f"{getting.title} is here: ctrl+l, then enter uses it.")
+            elif getting.phase is Phase.FAILED:
+                chat.add(getting.trouble, "warning")
+        if not any(getting.running for getting in downloads):
+            self._timer.pause()
+
+
+def sign(downloads: Sequence[Getting]) -> str:
+    """``↓ 41 %``: the share of all bytes that are being fetched; empty when none are."""
+    moving = [getting for getting in downloads if getting.running]
+    total = sum(getting.total for getting in moving)
+    if not total:
+        return "↓ …" if moving else ""
+    share = min(99, int(100 * sum(getting.done for getting in moving) / total))
+    stalled = all(getting.phase is Phase.STALLED for getting in moving)
+    return f"↓ {share} %" + (" no data" if stalled else "")

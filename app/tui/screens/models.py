@@ -1,0 +1,267 @@
+"""The Models screen: what can answer here, what can be fetched, and what becomes of the files."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual import events, on
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.widgets import Static
+
+from app.library.records import Entry, Fact, Getting, Library, Listing, Phase, ShelfError, State
+from app.tui.background import aside
+from app.tui.keys import MODELS
+from app.tui.model_choice import Choice, matches, same, uses
+from app.tui.screens.model_files import FileActions
+from app.tui.widgets.facts import Facts
+from app.tui.widgets.filter_box import FilterBox, FilterRow
+from app.tui.widgets.key_bar import KeyBar
+from app.tui.widgets.model_row import columns, heading
+from app.tui.widgets.model_table import ModelTable
+from app.tui.widgets.models_header import ModelsHeader
+from app.tui.widgets.notice import NoticeLine
+from app.tui.widgets.question import Question
+from app.tui.widgets.too_small import TooSmall
+
+if TYPE_CHECKING:
+    from engine.protocol import LoadSettings
+
+TICK_SECONDS: Final = 0.25
+SETTLE_SECONDS: Final = 0.06
+"""How long the highlight rests on a row before its details are looked up."""
+LOW: Final = 30
+"""Rows below which the details take less room."""
+SCREEN_STYLES: Final = "filter_box facts model_table models_header question"
+
+
+class ModelsScreen(FileActions):
+    """One list over all models, the details of one of them, and at most one question."""
+
+    CSS_PATH: ClassVar = ["models.tcss", *(f"../widgets/{name}.tcss" for name in SCREEN_STYLES.split())]
+    BINDINGS: ClassVar[list[BindingType]] = [*MODELS]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (90, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (LOW, "-high")]  # noqa: RUF012
+
+    def __init__(
+        self, library: Library, load: LoadSettings | None, backend: str = "", *, began: Callable[[], None]
+    ) -> None:
+        """``load``: the pair that answers now; ``began``: called when a download has begun or goes on."""
+        super().__init__()
+        self.library = library
+        self.target = load.target.path if load else ""
+        self.draft = load.draft.path if load and load.draft else ""
+        self._backend = backend
+        self._began = began
+        self._listing = Listing(())
+        self.downloads: dict[str, Getting] = {}
+        self._offered: tuple[bool | None, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        yield ModelsHeader()
+        yield Static(id="columns", markup=False)
+        yield ModelTable()
+        yield FilterRow()
+        yield NoticeLine(markup=False)
+        yield Facts()
+        yield Question()
+        yield KeyBar()
+        yield TooSmall(markup=False)
+
+    def on_mount(self) -> None:
+        self.query_one(ModelsHeader).backend = self._backend
+        self.query_one(ModelTable).focus()
+        self.set_interval(TICK_SECONDS, self.look_again)
+        self.action_refresh()
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.query_one(TooSmall).fit(event.size)
+        self.query_one("#columns", Static).update(heading(columns(event.size.width - 3)))
+
+    # ------------------------------------------------------------------------------------------------ the list
+
+    def action_refresh(self) -> None:
+        self.begin("listing", self._read)
+
+    async def _read(self) -> None:
+        listing = await aside(self.library.listing)
+        first = not self._listing.entries
+        self._listing = listing
+        self.query_one(ModelsHeader).listing = listing
+        if listing.complaints and first:
+            self.say("\n".join(listing.complaints), "warning")
+        self._fill()
+        self.look_again()
+
+    def _fill(self) -> None:
+        wanted = self.query_one(FilterBox).value.strip()
+        found = [entry for entry in self._listing.entries if matches(entry, wanted)]
+        nothing = (
+            f"Nothing here is called {wanted}. esc shows everything again." if wanted else "There is no model yet."
+        )
+        if "/" in wanted:
+            nothing = f"Nothing here is called {wanted}. enter asks the hub for it, esc shows everything again."
+        self.query_one(ModelTable).show(found, uses(self._listing, self.target, self.draft), nothing)
+        if not found:
+            self.query_one(Facts).show(())
+        self.offer_keys()
+
+    def look_again(self) -> None:
+        """Four times a second: how far the downloads are."""
+        before, self.downloads = self.downloads, {getting.key: getting for getting in self.library.downloads()}
+        if before == self.downloads:
+            return
+        self.query_one(ModelTable).show_downloads(
+            {
+                key: getting
+                for key, getting in self.downloads.items()
+                if getting.phase not in (Phase.DONE, Phase.CANCELLED)
+            }
+        )
+        for key, getting in self.downloads.items():
+            was = before.get(key)
+            if was is not None and was.phase != getting.phase:
+                self._changed(getting)
+        if {*before} - {*self.downloads}:
+            self.action_refresh()
+        self.offer_keys()
+
+    def download_began(self) -> None:
+        self._began()
+
+    def _changed(self, getting: Getting) -> None:
+        if getting.phase is Phase.DONE:
+            self.say(f"{getting.title} is here; enter uses it.")
+            self.action_refresh()
+        elif getting.phase is Phase.FAILED:
+            self.say(getting.trouble, "error")
+            self.action_refresh()
+        elif getting.phase is Phase.CANCELLED:
+            self.action_refresh()
+
+    @on(ModelTable.OptionHighlighted)
+    def _highlighted(self) -> None:
+        self.offer_keys()
+        self.begin("details", self._look_up)
+
+    async def _look_up(self) -> None:
+        await asyncio.sleep(SETTLE_SECONDS)
+        entry = self.entry
+        if entry is None:
+            return
+        try:
+            facts = await aside(self.library.details, entry.key, self.target)
+        except ShelfError as error:
+            facts = (Fact("", str(error), "warn"),)
+        if self.entry is not None and self.entry.key == entry.key:
+            self.query_one(Facts).show(facts)
+
+    # ------------------------------------------------------------------------------------------------- searching
+
+    def action_filter(self) -> None:
+        self.query_one(FilterRow).open()
+        self.offer_keys()
+
+    @on(FilterBox.Changed)
+    def _typed(self) -> None:
+        self._fill()
+
+    @on(FilterBox.Left)
+    def _filtered(self, event: FilterBox.Left) -> None:
+        wanted = self.query_one(FilterBox).value.strip()
+        self.query_one(FilterRow).display = bool(wanted)
+        self.query_one(ModelTable).focus()
+        if event.kept and self.entry is None and "/" in wanted:
+            self.begin("plan", self.plan, wanted, wanted)
+        self.offer_keys()
+
+    # -------------------------------------------------------------------------------------------------- the keys
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """The footer shows what works now."""
+        if action in ("close", "refresh", "details"):
+            return True
+        if not self.is_mounted or self.query_one(Question).display or self.query_one(FilterBox).has_focus:
+            return False
+        if action == "filter":
+            return True
+        entry = self.entry
+        if entry is None:
+            return False
+        getting = self.downloads.get(entry.key)
+        moving = getting is not None and getting.running
+        halted = getting is not None and getting.phase in (Phase.PAUSED, Phase.FAILED)
+        match action:
+            case "use":
+                return entry.usable and not moving and not halted
+            case "get":
+                return entry.fetchable and not moving and not halted
+            case "go_on":
+                return halted
+            case "pause":
+                return moving
+            case "cancel":
+                return moving or halted
+            case "draft":
+                return bool(self.target) and entry.usable and not same(entry.target, self.target)
+            case "delete":
+                return entry.own and not moving
+        return True
+
+    def offer_keys(self) -> None:
+        offered = tuple(
+            self.check_action(name, ()) for name in "use get go_on pause cancel draft delete filter".split()
+        )
+        if offered != self._offered:
+            self._offered = offered
+            self.refresh_bindings()
+
+    @on(ModelTable.Acted)
+    def _acted(self) -> None:
+        for action in ("use", "go_on", "get"):
+            if self.check_action(action, ()):
+                getattr(self, f"action_{action}")()
+                return
+
+    def action_close(self) -> None:
+        self.dismiss(None)
+
+    def action_details(self, where: str) -> None:
+        """Scroll what is said about the entry, where it is longer than its place."""
+        facts = self.query_one(Facts)
+        (facts.scroll_up if where == "up" else facts.scroll_down)(animate=False)
+
+    def action_use(self) -> None:
+        if (entry := self.entry) is None:
+            return
+        if entry.fits is False:
+            words = "It is expected not to fit into this machine's memory; loading may fail or take very long."
+            self.ask(f"Use {entry.title} all the same?", words, lambda: self._use(entry))
+        else:
+            self._use(entry)
+
+    def _use(self, entry: Entry) -> None:
+        if same(entry.target, self.target) and same(entry.draft, self.draft):
+            self.dismiss(None)
+        else:
+            words = f"{entry.title} answers from now on; the chat stays."
+            if entry.state is State.PARTLY:
+                words += " Its draft is not here, so it drafts from the text so far."
+            self.dismiss(Choice(entry.target, entry.draft, words, entry.context))
+
+    def action_draft(self) -> None:
+        if (entry := self.entry) is not None:
+            self.begin("draft", self._draft_with, entry)
+
+    async def _draft_with(self, entry: Entry) -> None:
+        fits, words = await aside(self.library.judge, self.target, entry.target)
+        if not self.is_current:
+            return  # left, or the palette lies over it: whatever was wanted then is not what is wanted now
+        if fits:
+            self.dismiss(
+                Choice(self.target, entry.target, f"{entry.title} proposes from now on: {words}.", drafting=True)
+            )
+        else:
+            self.say(f"{entry.title} cannot propose for the model that answers now: {words}.", "warning")

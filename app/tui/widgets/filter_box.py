@@ -1,0 +1,62 @@
+"""A line to type in: what the list is narrowed down to."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.message import Message
+from textual.widgets import Input, Static
+
+from app.clean import clean_line
+from app.tui.keys import FILTER
+
+
+class FilterBox(Input):
+    """Input's own ``Changed`` says what was typed."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*FILTER]
+
+    class Left(Message):
+        """Enter or esc: the list gets the keys again."""
+
+        def __init__(self, kept: bool) -> None:
+            super().__init__()
+            self.kept = kept
+            """Enter: what was typed stays in force."""
+
+    def __init__(self) -> None:
+        super().__init__(placeholder="a part of a name, or OWNER/REPO of the hub", compact=True, select_on_focus=False)
+        self.cursor_blink = False
+
+    def _on_paste(self, event: events.Paste) -> None:
+        """As one cleaned line: Input would take control codes as they come."""
+        event.stop()
+        event.prevent_default()
+        self.insert_text_at_cursor(clean_line(event.text))
+
+    async def action_submit(self) -> None:
+        self.post_message(self.Left(kept=True))
+
+    def action_close(self) -> None:
+        self.value = ""
+        self.post_message(self.Left(kept=False))
+
+
+class FilterRow(Horizontal):
+    """The box with its sign; hidden until :meth:`open`."""
+
+    def compose(self) -> ComposeResult:
+        yield Static("/", id="filter-sign", markup=False)
+        yield FilterBox()
+
+    def on_mount(self) -> None:
+        self.display = False
+
+    def open(self) -> None:
+        """Show the box, and let it have the keys."""
+        self.display = True
+        self.screen.set_focus(self.query_one(FilterBox))  # now, before the next key: focus() would come later

@@ -1,0 +1,308 @@
+"""``slipstream models`` inside this process, against a hub on loopback."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from app import cli
+from app.commands import client
+from app.commands.models import common, pull
+from app.library.shelf import Shelf
+from app.library.transfer.patience import Patience
+from tests.fixtures.homes import ONE_TARGET, OTHER_TARGET, SHARED_DRAFT, Home, make_home
+from tests.fixtures.hub import Hub, refusing_port
+from tests.fixtures.scripted import Script
+from tests.fixtures_cli.slipstream_fake import fake_client
+
+ROOT = Path(__file__).resolve().parents[2]
+HASTY = Patience(connect=1.0, stall=0.6, tries=2, first_tries=1, pause=0.05, longest_pause=0.1, tick=0.02)
+
+
+@dataclass
+class Result:
+    code: int
+    out: str
+    err: str
+
+
+Slipstream = Callable[..., Result]
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scripted: Callable[..., Script], hub: Hub) -> Home:
+    return make_home(monkeypatch, tmp_path, scripted, hub)
+
+
+@pytest.fixture
+def slipstream(monkeypatch: pytest.MonkeyPatch, home: Home, capsys: pytest.CaptureFixture[str]) -> Slipstream:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setattr(client, "make_client", fake_client)
+    monkeypatch.setattr(pull, "LOOK_SECONDS", 0.02)
+    for module in ("listing", "pull", "keeping", "checking"):
+        monkeypatch.setattr(f"app.commands.models.{module}.open_shelf", lambda: Shelf(patience=HASTY))
+
+    def run(*arguments: str, answer: str | None = None) -> Result:
+        stdin = io.StringIO(answer)
+        stdin.isatty = lambda: True  # type: ignore[method-assign]
+        monkeypatch.setattr(sys, "stdin", None if answer is None else stdin)
+        monkeypatch.setattr(sys, "argv", ["slipstream", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            cli.main()
+        captured = capsys.readouterr()
+        return Result(int(ended.value.code or 0), captured.out, captured.err)
+
+    return run
+
+
+def test_list_shows_pairs_and_files_without_a_network(home: Home, hub: Hub, slipstream: Slipstream) -> None:
+    home.studio("mistral-Q4_K_M.gguf", home.files[OTHER_TARGET])
+    result = slipstream("models", "list")
+    assert (result.code, result.err) == (0, "")
+    lines = result.out.splitlines()
+    assert lines[0].split() == "name model size memory speed here state".split()
+    assert any(line.startswith("one ") and line.endswith("not here") for line in lines)
+    assert "on this disk (LM Studio)" in lines
+    assert any(line.startswith("mistral-Q4_K_M") and "ready, read in place" in line for line in lines)
+    assert "free disk" in lines[-1]
+    assert hub.requests == []
+
+
+def test_without_a_command_the_list_is_shown(slipstream: Slipstream) -> None:
+    assert slipstream("models").out == slipstream("models", "list").out
+
+
+def test_list_as_json(home: Home, slipstream: Slipstream) -> None:
+    listed = json.loads(slipstream("models", "list", "--json").out)
+    one = next(model for model in listed["models"] if model["key"] == "one")
+    assert (one["state"], one["usable"], one["fetchable"], one["speed"]) == ("not here", False, True, None)
+    assert listed["free_disk"] > 0
+
+
+def test_mistakes_in_the_users_catalogue_are_said_on_stderr(home: Home, slipstream: Slipstream) -> None:
+    (home.folder / "models.toml").write_text('[[pair]]\nname = "mine"\n')
+    result = slipstream("models", "list")
+    assert result.code == 0
+    assert 'entry "mine"' in result.err
+    assert "the entry is left out." in result.err
+
+
+def test_pull_shows_the_plan_asks_and_fetches(home: Home, slipstream: Slipstream) -> None:
+    result = slipstream("models", "pull", "one", answer="y\n")
+    assert result.code == 0
+    assert "target  one-Q8_0.gguf" in result.out
+    assert "licence  Apache-2.0" in result.out
+    assert result.err.startswith("\nFetch ")
+    assert "[y/N]" in result.err
+    assert result.out.endswith("One with draft is here. Use it with: slipstream --model one\n")
+    assert (home.models / ONE_TARGET).read_bytes() == home.files[ONE_TARGET]
+    again = slipstream("models", "pull", "one")
+    assert (again.code, again.err) == (0, "One with draft is here already; nothing is to be fetched.\n")
+
+
+@pytest.mark.parametrize("answer", ["n\n", "\n", ""])
+def test_no_fetches_nothing(home: Home, hub: Hub, slipstream: Slipstream, answer: str) -> None:
+    result = slipstream("models", "pull", "one", answer=answer)
+    assert result.code == 1
+    assert result.err.endswith("Nothing was fetched.\n")
+    assert hub.sent("cdn/*") == 0
+    assert home.names() == []
+
+
+def test_where_nobody_can_be_asked_yes_is_wanted(home: Home, slipstream: Slipstream) -> None:
+    result = slipstream("models", "pull", "one")
+    assert result.code == 1
+    assert result.err == "Nothing was fetched: there is nobody to ask here. Add --yes to agree beforehand.\n"
+
+
+def test_a_dry_run_shows_the_plan_only(home: Home, hub: Hub, slipstream: Slipstream) -> None:
+    result = slipstream("models", "pull", "one", "--dry-run")
+    assert (result.code, result.err) == (0, "")
+    assert "to fetch" in result.out
+    assert hub.sent("cdn/*") == 0
+
+
+def test_a_pipe_gets_a_plain_line_now_and_then(home: Home, hub: Hub, slipstream: Slipstream) -> None:
+    hub.misbehave("cdn/*", throttle=200_000)
+    result = slipstream("models", "pull", "one", "--yes")
+    assert result.code == 0
+    assert 1 <= len(result.err.splitlines()) <= 3
+    assert all(line.startswith("One with draft: ") and " %  " in line for line in result.err.splitlines())
+    assert "\x1b" not in result.err
+
+
+def test_a_disk_that_cannot_hold_it_is_refused_before_the_first_byte(
+    monkeypatch: pytest.MonkeyPatch, home: Home, hub: Hub, slipstream: Slipstream
+) -> None:
+    monkeypatch.setattr("app.library.plan.free_bytes", lambda folder: 1_000)
+    result = slipstream("models", "pull", "one", "--yes")
+    assert result.code == 1
+    assert "one-Q8_0.gguf" in result.out
+    assert "1 kB free" in result.err
+    assert "nothing was fetched" in result.err
+    assert len(result.err.splitlines()) == 1
+    assert hub.sent("cdn/*") == 0
+
+
+def test_a_hub_that_is_away_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch, home: Home, slipstream: Slipstream
+) -> None:
+    monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{refusing_port()}")
+    result = slipstream("models", "pull", "one", "--yes")
+    assert result.code == 1
+    assert len(result.err.splitlines()) == 1
+    assert "127.0.0.1" in result.err
+
+
+def test_a_broken_download_says_what_was_kept(home: Home, hub: Hub, slipstream: Slipstream) -> None:
+    hub.misbehave("cdn/org/one-GGUF/*", cut_after=3_000, times=2)
+    hub.misbehave("cdn/org/one-GGUF/*", skip=2, silent=True)
+    result = slipstream("models", "pull", "one", "--yes")
+    last = result.err.splitlines()[-1]
+    assert result.code == 1
+    assert "one-Q8_0.gguf" in last
+    assert "kept" in last
+
+
+def test_names_that_lead_elsewhere_are_refused_before_any_request(home: Home, hub: Hub, slipstream: Slipstream) -> None:
+    result = slipstream("models", "pull", "../../evil")
+    assert result.code == 1
+    assert "is a path on this disk, not a model of the hub" in result.err
+    assert hub.requests == []
+
+
+def test_rm_shows_what_goes_asks_and_deletes(home: Home, slipstream: Slipstream) -> None:
+    assert slipstream("models", "pull", "one", "--yes").code == 0
+    kept = slipstream("models", "rm", "one", answer="n\n")
+    assert kept.code == 1
+    assert "delete " in kept.out
+    assert kept.err.endswith("Nothing was deleted.\n")
+    assert (home.models / ONE_TARGET).exists()
+    done = slipstream("models", "rm", "one", "--yes")
+    assert done.code == 0
+    assert "One with draft is deleted;" in done.out
+    assert "are free again" in done.out
+    assert home.names() == []
+    again = slipstream("models", "rm", "one", "--yes")
+    assert (again.code, again.err) == (1, "Nothing of One with draft is on this disk; nothing was deleted.\n")
+
+
+def test_rm_leaves_what_others_put_there(home: Home, slipstream: Slipstream) -> None:
+    mine, theirs = home.put("mine.gguf", home.files[ONE_TARGET]), home.studio("theirs.gguf", home.files[OTHER_TARGET])
+    for name, file in (("mine", mine), ("theirs", theirs)):
+        result = slipstream("models", "rm", name, "--yes")
+        assert result.code == 1
+        assert "Slipstream did not fetch it. Delete it yourself if you want it gone." in result.err
+        assert file.exists()
+    unknown = slipstream("models", "rm", "nobody", "--yes")
+    assert unknown.err == "Nothing on this disk is called nobody. See: slipstream models list\n"
+
+
+def test_check_judges_a_pair_by_its_files(home: Home, random_model: Path, slipstream: Slipstream) -> None:
+    home.put(ONE_TARGET)
+    home.put(SHARED_DRAFT)
+    home.put("random.gguf", random_model.read_bytes())
+    good = slipstream("models", "check", "one-Q8_0", "draft-Q8_0", "--context", "256")
+    assert good.code == 0
+    assert "256 tokens of context" in good.out
+    assert good.out.endswith("This works here.\n")
+    bad = slipstream("models", "check", "one-Q8_0", "random")
+    assert bad.code == 1
+    assert "vocabulary" in bad.out
+    assert bad.out.endswith("This does not work here.\n")
+    told = json.loads(slipstream("models", "check", "one-Q8_0", "random", "--json").out)
+    assert told["usable"] is False
+    assert any(fact["warning"] for fact in told["facts"])
+    absent = slipstream("models", "check", "other")
+    assert absent.code == 1
+    assert absent.err == ("other-Q8_0.gguf of other is not on this disk. Get it with: slipstream models pull other\n")
+    nothing = slipstream("models", "check")
+    assert nothing.code == 1
+    assert nothing.err.startswith("Name a target (slipstream models check TARGET [DRAFT])")
+
+
+def test_the_catalogue_is_compared_with_the_hub(home: Home, hub: Hub, slipstream: Slipstream) -> None:
+    result = slipstream("models", "check", "--catalogue")
+    lines = result.out.splitlines()
+    assert result.code == 1, "the shipped pairs are not on this hub"
+    assert any(line.startswith("ok    one") for line in lines)
+    assert any(line.startswith("FAIL  qwen3-4b") for line in lines)
+    told = json.loads(slipstream("models", "check", "--catalogue", "--json").out)
+    assert {file["ok"] for file in told["files"] if file["pair"] == "one"} == {True}
+
+
+def test_add_uses_a_folder_and_forget_leaves_it(home: Home, tmp_path: Path, slipstream: Slipstream) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "own.gguf").write_bytes(home.files[ONE_TARGET])
+    added = slipstream("models", "add", str(folder))
+    assert added.out == f"Models in {folder} are used where they lie: 1 model. See: slipstream models list\n"
+    assert str(folder) in slipstream("models", "where").out
+    assert slipstream("models", "where", "own").out == f"{folder / 'own.gguf'}\n"
+    gone = slipstream("models", "add", str(folder), "--forget")
+    assert gone.out == f"{folder} is not looked at any more; its files stay where they are.\n"
+    again = slipstream("models", "add", str(folder), "--forget")
+    assert (again.code, again.err) == (1, f"{folder} was not looked at before; nothing was changed.\n")
+    missing = slipstream("models", "add", str(tmp_path / "nowhere"))
+    assert missing.code == 1
+    assert "does not exist; a folder with model files is wanted." in missing.err
+    where = slipstream("models", "where", "one")
+    assert (where.code, where.err) == (
+        1, "Nothing of one is on this disk. Get it with: slipstream models pull one\n"
+    )  # fmt: skip
+
+
+def test_verify_compares_and_names_what_is_damaged(home: Home, slipstream: Slipstream) -> None:
+    nothing = slipstream("models", "verify")
+    assert (nothing.code, nothing.out) == (0, "")
+    assert nothing.err == "There is no file that Slipstream fetched yet; nothing was compared.\n"
+    assert slipstream("models", "pull", "one", "--yes").code == 0
+    whole = slipstream("models", "verify", "one")
+    assert whole.code == 0
+    assert whole.out.count(": whole, ") == 2
+    data = bytearray(home.files[ONE_TARGET])
+    data[-1] ^= 1
+    (home.models / ONE_TARGET).write_bytes(data)
+    damaged = slipstream("models", "verify")
+    assert damaged.code == 1
+    assert "one-Q8_0.gguf is damaged: hash" in damaged.out
+
+
+def test_model_names_resolve_to_what_is_on_the_disk(home: Home, slipstream: Slipstream) -> None:
+    absent = slipstream("ask", "hi", "--model", "one")
+    assert absent.code == 1
+    assert absent.err == "one-Q8_0.gguf is not on this machine yet; this gets it: slipstream models pull one\n"
+    hub_model = slipstream("ask", "hi", "--model", "org/one-GGUF:Q8_0")
+    assert hub_model.err == (
+        "org/one-GGUF:Q8_0 is not on this machine yet; this gets it: slipstream models pull org/one-GGUF:Q8_0\n"
+    )
+    home.studio("one-Q8_0.gguf", home.files[ONE_TARGET])
+    half = slipstream("ask", "hi", "--model", "one")
+    assert half.code == 0
+    assert half.err.startswith(
+        "Until its draft is here, One with draft drafts from the text so far: draft-Q8_0.gguf is not on this machine "
+        "yet; this gets it: slipstream models pull one\n"
+    )
+    assert slipstream("models", "pull", "one", "--yes").code == 0
+    whole = slipstream("ask", "hi", "--model", "one")
+    assert whole.code == 0
+    assert "not on this machine" not in whole.err
+    home.studio("page.gguf", b"<html>404</html>" * 50)
+    broken = slipstream("ask", "hi", "--model", "page")
+    assert broken.code == 1
+    assert broken.err.startswith("page.gguf cannot be used: ")
+
+
+def test_help_names_every_command(slipstream: Slipstream) -> None:
+    text = slipstream("models", "--help").out
+    assert all(f" {name} " in text for name in "list pull rm check add verify where".split())
+
+
+def test_the_shelf_of_the_commands_is_the_real_one(home: Home) -> None:
+    assert isinstance(common.open_shelf(), Shelf)

@@ -1,0 +1,303 @@
+"""The Models screen and the disk: plans, downloads, deletions, and what the chat behind it sees of them."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from app.library.records import Phase, State
+from app.tui.fetching import sign
+from app.tui.screens.models import ModelsScreen
+from app.tui.widgets.header import Header
+from app.tui.widgets.model_table import ModelTable
+from app.tui.widgets.question import Question
+from engine.protocol import ModelFile
+from tests.app.tui.fake_client import LOAD, MODEL_PATH, FakeClient, Wait, answer, ends, says
+from tests.app.tui.fake_shelf import DRAFT, DRAFT_PATH, PARTLY, QWEN, STARTER, FakeShelf, getting
+from tests.app.tui.harness import Chat, chat
+from tests.app.tui.test_models_screen import move_to, opened
+
+
+async def fetching(it: Chat, shelf: FakeShelf) -> ModelsScreen:
+    """The screen, with a download that has begun."""
+    screen = await opened(it)
+    await move_to(it, screen, QWEN)
+    await it.pilot.press("enter")
+    await it.sees("Fetch 3.1 GB?")
+    await it.pilot.press("enter")
+    await it.until(lambda: QWEN.key in shelf.moving, "the start")
+    return screen
+
+
+async def test_the_plan_comes_first_and_esc_fetches_nothing() -> None:
+    shelf = FakeShelf()
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        screen = await opened(it)
+        await move_to(it, screen, QWEN)
+        await it.pilot.press("g")
+        await it.sees("Fetch 3.1 GB?", "Qwen3-4B-Q4_K_M.gguf", "Apache-2.0", "49.9 GB afterwards", "enter yes")
+        await it.pilot.press("escape")
+        await it.until(lambda: screen.query_one(ModelTable).has_focus)
+    assert shelf.did == [("plan", QWEN.key)]
+
+
+async def test_progress_stands_in_the_row_and_moves() -> None:
+    shelf = FakeShelf()
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        await fetching(it, shelf)
+        for share in (10, 25, 41):
+            shelf.moving[QWEN.key] = getting((QWEN.size or 0) * share // 100 + 1)
+            await it.sees(f"{share} %")
+        await it.sees("▇▇▇▁▁▁▁▁", "12 MB/s", "3 min")
+        await it.sees("p pause", "x cancel")
+        assert "enter get" not in it.footer
+        shelf.moving[QWEN.key] = getting(QWEN.size or 0, Phase.CHECKING)
+        await it.sees("100 %  checking")
+        shelf.entries = (STARTER, replace(QWEN, state=State.READY, target="/m/qwen.gguf"))
+        shelf.moving[QWEN.key] = getting(QWEN.size or 0, Phase.DONE)
+        await it.sees("Qwen3-4B with 0.6B is here; enter uses it.", "enter use")
+
+
+async def test_pause_and_continue() -> None:
+    shelf = FakeShelf()
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        await fetching(it, shelf)
+        shelf.moving[QWEN.key] = getting(1_000_000_000)
+        await it.sees("31 %")
+        await it.pilot.press("p")
+        await it.sees("31 %  paused", "enter continue", "x cancel")
+        await it.pilot.press("p")
+        await it.sees("p pause")
+        await it.pilot.press("p")
+        await it.sees("paused")
+        await it.pilot.press("enter")
+        await it.sees("p pause")
+    assert [what for what, _ in shelf.did][-4:] == ["pause", "resume", "pause", "resume"]
+
+
+async def test_cancel_asks_because_bytes_would_go() -> None:
+    shelf = FakeShelf()
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        screen = await fetching(it, shelf)
+        shelf.moving[QWEN.key] = getting(1_000_000_000)
+        await it.sees("31 %")
+        await it.pilot.press("x")
+        await it.sees("Give up Qwen3-4B with 0.6B?", "The 1.0 GB that are here would be deleted.")
+        await it.pilot.press("escape")
+        await it.until(lambda: screen.query_one(ModelTable).has_focus)
+        assert ("cancel", QWEN.key) not in shelf.did
+        await it.pilot.press("x", "enter")
+        await it.until(lambda: ("cancel", QWEN.key) in shelf.did)
+        await it.until(lambda: "31 %" not in it.shown)
+
+
+async def test_a_failure_says_what_was_kept_and_the_key_goes_on() -> None:
+    words = "Qwen3-4B-Q4_K_M.gguf: 127.0.0.1 ended at 1.0 GB; 1.0 GB of 2.5 GB are kept; start it again to continue."
+    shelf = FakeShelf()
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        await fetching(it, shelf)
+        shelf.moving[QWEN.key] = getting(1_000_000_000, Phase.FAILED, trouble=words)
+        await it.sees(words, "31 %  failed", "enter continue")
+        await it.pilot.press("enter")
+        await it.until(lambda: ("resume", QWEN.key) in shelf.did)
+
+
+async def test_a_line_that_went_silent_says_so_and_shows_no_speed() -> None:
+    shelf = FakeShelf()
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        await fetching(it, shelf)
+        shelf.moving[QWEN.key] = getting(1_000_000_000)
+        await it.sees("MB/s")
+        shelf.moving[QWEN.key] = getting(1_000_000_000, Phase.STALLED, trouble="nothing for 20 s; tries again")
+        await it.sees("31 %  will try again")
+        assert "MB/s" not in it.shown
+
+
+async def test_a_plan_that_is_refused_shows_why_and_cannot_be_agreed_to() -> None:
+    words = (
+        "The disk of /home/you/models has 1.0 GB free, and 3.1 GB are to be fetched; nothing was fetched. Make room."
+    )
+    shelf = FakeShelf(refusal=words)
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        screen = await opened(it)
+        await move_to(it, screen, QWEN)
+        await it.pilot.press("enter")
+        await it.sees("Qwen3-4B with 0.6B cannot be fetched.", words)
+        assert "enter" not in it.footer
+        await it.pilot.press("enter", "escape")
+        await it.until(lambda: screen.query_one(ModelTable).has_focus)
+    assert shelf.did == [("plan", QWEN.key)]
+
+
+async def test_without_a_network_the_words_of_the_hub_are_shown_and_the_list_stays() -> None:
+    words = "huggingface.co cannot be reached: no network. What is on this disk works; try again when there is one."
+    shelf = FakeShelf(plan_error=words)
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        screen = await opened(it)
+        await move_to(it, screen, QWEN)
+        await it.pilot.press("enter")
+        await it.sees("Qwen3-4B with 0.6B cannot be fetched now.", words, "SmolLM2-135M + lookup")
+        await it.pilot.press("escape")
+        await it.until(lambda: screen.query_one(ModelTable).has_focus)
+
+
+async def test_esc_ends_the_waiting_for_a_hub_that_does_not_answer() -> None:
+    shelf = FakeShelf()
+    shelf.hub_answers.clear()
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        screen = await opened(it)
+        await move_to(it, screen, QWEN)
+        await it.pilot.press("enter")
+        await it.sees("Asking the hub about Qwen3-4B with 0.6B…")
+        await it.pilot.press("escape")
+        await it.until(lambda: screen.query_one(ModelTable).has_focus)
+        shelf.hub_answers.set()
+        await it.settle()
+        assert not screen.query_one(Question).display, "an answer that comes later is not wanted any more"
+
+
+async def test_typing_is_not_held_up_by_a_hub_that_does_not_answer() -> None:
+    shelf = FakeShelf()
+    shelf.hub_answers.clear()
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        screen = await opened(it)
+        await move_to(it, screen, QWEN)
+        await it.pilot.press("enter")
+        await it.sees("Asking the hub")
+        await it.pilot.press("ctrl+l")
+        await it.until(lambda: it.composer.has_focus)
+        begun = time.monotonic()
+        await it.pilot.press(*"typed")
+        await it.sees("typed")
+        assert time.monotonic() - begun < 1.5, "five letters and a look at the screen, on a busy machine"
+        shelf.hub_answers.set()
+
+
+async def test_any_model_of_the_hub_can_be_asked_for() -> None:
+    shelf = FakeShelf()
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        await opened(it)
+        await it.pilot.press("slash", *"owner/repo:Q4_0")
+        await it.sees("Nothing here is called owner/repo:Q4_0. enter asks the hub for it")
+        await it.pilot.press("enter")
+        await it.sees("Fetch 3.1 GB?")
+        assert shelf.did == [("plan", "owner/repo:Q4_0")]
+
+
+async def test_deleting_shows_what_goes_and_what_stays() -> None:
+    shelf = FakeShelf()
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        screen = await opened(it)
+        await move_to(it, screen, DRAFT)
+        await it.pilot.press("delete")
+        await it.sees("Delete Qwen3-0.6B Q8_0? This frees 639 MB.", "/models/one.gguf", "Qwen3-8B with 0.6B needs it")
+        await it.pilot.press("enter")
+        await it.sees("Qwen3-0.6B Q8_0 is deleted; 639 MB are free again.")
+        await it.until(lambda: "on this disk" not in it.shown.replace("on this disk (LM", ""))
+    assert shelf.did == [("removal", DRAFT.key), ("remove", DRAFT.key)]
+
+
+async def test_what_may_not_be_deleted_says_why() -> None:
+    words = "/models/x.gguf stays: Slipstream did not fetch it. Delete it yourself if you want it gone."
+    shelf = FakeShelf(removal_refusal=words)
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        await move_to(it, await opened(it), PARTLY)
+        await it.pilot.press("backspace")
+        await it.sees("This cannot be deleted:", words)
+        assert "enter" not in it.footer
+
+
+async def test_the_model_that_answers_is_not_deleted_under_the_chat() -> None:
+    shelf = FakeShelf([replace(STARTER, own=True), QWEN], removed=(MODEL_PATH,))
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        await opened(it)
+        await it.pilot.press("delete")
+        await it.sees("SmolLM2-135M + lookup is in use now. Use another model first, then delete it.")
+    assert shelf.did == [("removal", STARTER.key)]
+
+
+async def test_nor_is_its_draft() -> None:
+    shelf = FakeShelf([STARTER, DRAFT], removed=(DRAFT_PATH,))
+    load = LOAD.model_copy(update={"draft": ModelFile(path=DRAFT_PATH)})
+    async with chat(shelf=shelf, load=load, size=(120, 40)) as it:
+        await move_to(it, await opened(it), DRAFT)
+        await it.sees("in use as draft")
+        await it.pilot.press("delete")
+        await it.sees("Qwen3-0.6B Q8_0 is in use now. Use another model first, then delete it.")
+
+
+async def test_a_pair_whose_draft_is_missing_can_be_used_and_completed() -> None:
+    half = replace(QWEN, state=State.PARTLY, target="/m/qwen.gguf", here=2_000_000_000)
+    client = FakeClient()
+    async with chat(client, shelf=FakeShelf([STARTER, half]), size=(120, 40)) as it:
+        await move_to(it, await opened(it), half)
+        await it.until(lambda: "enter use" in it.footer and "g get" in it.footer)
+        await it.pilot.press("enter")
+        await it.sees("answers from now on; the chat stays. Its draft is not here, so it drafts from the text so far.")
+
+
+async def test_downloads_go_on_behind_the_chat_which_can_be_used() -> None:
+    client, shelf = FakeClient([answer("Meanwhile.")]), FakeShelf()
+    async with chat(client, shelf=shelf, size=(120, 40)) as it:
+        await fetching(it, shelf)
+        shelf.moving[QWEN.key] = getting(1_300_000_000)
+        await it.pilot.press("escape")
+        await it.sees("↓ 41 %")
+        await it.ask("are you still there?")
+        await it.sees("Meanwhile.", "↓ 41 %")
+        shelf.moving[QWEN.key] = getting(QWEN.size or 0, Phase.DONE)
+        await it.sees("Qwen3-4B with 0.6B is here: ctrl+l, then enter uses it.")
+        assert it.screen.query_one(Header).getting == ""
+
+
+async def test_a_download_that_fails_behind_the_chat_is_said_there() -> None:
+    words = "Qwen3-4B-Q4_K_M.gguf: the disk is full; 1.0 GB of 2.5 GB are kept; make room, then start it again."
+    shelf = FakeShelf()
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        await fetching(it, shelf)
+        await it.pilot.press("escape")
+        await it.sees("↓ 0 %")
+        shelf.moving[QWEN.key] = getting(1_000_000_000, Phase.FAILED, trouble=words)
+        await it.sees(words)
+        assert "↓" not in it.lines[0]
+
+
+async def test_an_answer_that_streams_is_not_disturbed_by_the_screen_over_it() -> None:
+    client = FakeClient([[*says("One two three. "), Wait("end"), *says("Four."), ends("One two three. Four.")]])
+    async with chat(client, shelf=FakeShelf(), size=(120, 40)) as it:
+        await it.send("count")
+        await it.sees("One two three.")
+        await opened(it)
+        client.go("end")
+        await it.until(lambda: it.idle)
+        await it.pilot.press("escape")
+        await it.sees("One two three. Four.")
+        assert it.stored[-1] == ("assistant", "complete", "One two three. Four.")
+
+
+async def test_quitting_lets_go_of_the_downloads() -> None:
+    shelf = FakeShelf()
+    async with chat(shelf=shelf) as it:
+        await opened(it)
+        await it.pilot.press("ctrl+q")
+        await it.until(lambda: shelf.closed)
+
+
+def test_the_sign_in_the_header_is_short() -> None:
+    assert sign([]) == ""
+    assert sign([getting(1, Phase.PAUSED)]) == ""
+    assert sign([getting(1_300_000_000)]) == "↓ 41 %"
+    assert sign([getting(1_300_000_000, Phase.STALLED)]) == "↓ 41 % no data"
+    assert sign([getting(QWEN.size or 0), getting(0, entry=PARTLY)]) == "↓ 33 %"
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 20)])
+async def test_progress_and_questions_in_small_terminals(size: tuple[int, int]) -> None:
+    shelf = FakeShelf()
+    async with chat(shelf=shelf, size=size) as it:
+        await fetching(it, shelf)
+        shelf.moving[QWEN.key] = getting(1_300_000_000)
+        await it.sees("41 %")
+        assert all(len(line.rstrip()) <= size[0] for line in it.lines)

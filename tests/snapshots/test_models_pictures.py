@@ -1,0 +1,109 @@
+"""Pictures of the Models screen. Look at the report of a failing run before taking new ones."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+
+from app.chats.store import open_chats
+from app.library.records import Phase
+from app.tui.app import SlipstreamApp
+from tests.app.tui.fake_client import LOAD, FakeClient, answer
+from tests.app.tui.fake_shelf import LARGE, PARTLY, QWEN, FakeShelf, getting
+from tests.app.tui.harness import Chat
+from tests.app.tui.test_models_screen import move_to, opened
+
+Look = Callable[[Chat], Awaitable[None]]
+
+
+@pytest.fixture(params=["dark", "light"])
+def theme(request: pytest.FixtureRequest) -> str:
+    return f"slipstream-{request.param}"
+
+
+@pytest.fixture(params=[(80, 24), (120, 40)], ids=lambda size: f"{size[0]}x{size[1]}")
+def size(request: pytest.FixtureRequest) -> tuple[int, int]:
+    chosen: tuple[int, int] = request.param
+    return chosen
+
+
+@pytest.fixture
+def picture(snap_compare: Any, theme: str, size: tuple[int, int]) -> Callable[..., bool]:
+    def take(shelf: FakeShelf, look: Look) -> bool:
+        client = FakeClient([answer("The Volga.")])
+        app = SlipstreamApp(client, LOAD, open_chats(None, lambda notice: None), theme=theme, library=lambda: shelf)
+
+        async def run_before(pilot: Pilot[None]) -> None:
+            it = Chat(app, pilot, client)
+            await it.until(lambda: it.screen.answering.state.pair is not None, "the model")
+            await look(it)
+            await it.settle()
+
+        return bool(snap_compare(app, terminal_size=size, run_before=run_before))
+
+    return take
+
+
+def test_list_with_a_download(picture: Callable[..., bool]) -> None:
+    shelf = FakeShelf()
+    shelf.moving = {
+        QWEN.key: getting(1_300_000_000),
+        PARTLY.key: getting(1_900_000_000, Phase.PAUSED, entry=PARTLY),
+    }
+
+    async def look(it: Chat) -> None:
+        await move_to(it, await opened(it), QWEN)
+
+    assert picture(shelf, look)
+
+
+def test_plan(picture: Callable[..., bool]) -> None:
+    async def look(it: Chat) -> None:
+        await move_to(it, await opened(it), QWEN)
+        await it.pilot.press("enter")
+        await it.sees("Fetch 3.1 GB?")
+
+    assert picture(FakeShelf(), look)
+
+
+def test_plan_that_is_refused(picture: Callable[..., bool]) -> None:
+    async def look(it: Chat) -> None:
+        await move_to(it, await opened(it), LARGE)
+        await it.pilot.press("enter")
+        await it.sees("cannot be fetched")
+
+    words = (
+        "The disk of /home/you/models has 1.0 GB free, and 20.4 GB are to be fetched; nothing was fetched. Make room, "
+        "or choose a smaller quantization."
+    )
+    assert picture(FakeShelf(refusal=words), look)
+
+
+def test_nothing_is_called_like_that(picture: Callable[..., bool]) -> None:
+    async def look(it: Chat) -> None:
+        await opened(it)
+        await it.pilot.press("slash", *"owner/repo")
+        await it.sees("enter asks the hub for it")
+
+    assert picture(FakeShelf(), look)
+
+
+def test_download_behind_the_chat(picture: Callable[..., bool]) -> None:
+    shelf = FakeShelf()
+
+    async def look(it: Chat) -> None:
+        await it.ask("And the longest one?")
+        screen = await opened(it)
+        await move_to(it, screen, QWEN)
+        await it.pilot.press("enter")
+        await it.sees("Fetch 3.1 GB?")
+        await it.pilot.press("enter")
+        await it.until(lambda: QWEN.key in shelf.moving)
+        shelf.moving[QWEN.key] = getting(1_300_000_000)
+        await it.pilot.press("escape")
+        await it.sees("↓ 41 %")
+
+    assert picture(shelf, look)

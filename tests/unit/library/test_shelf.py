@@ -1,0 +1,384 @@
+"""The shelf against a hub on loopback and a disk with everything on it that people have."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from app.chats.speeds import read_speeds
+from app.library import entries
+from app.library.origins import read_origin
+from app.library.records import Entry, Getting, Phase, ShelfError, State
+from app.library.room import Room
+from app.library.shelf import Shelf
+from app.library.transfer.patience import Patience
+from tests.fixtures.homes import ONE_TARGET, OTHER_TARGET, SHARED_DRAFT, Home, make_home
+from tests.fixtures.hub import Hub
+from tests.fixtures.scripted import Script
+
+SOON = 20.0
+HASTY = Patience(connect=1.0, stall=0.6, tries=2, first_tries=1, pause=0.05, longest_pause=0.1, tick=0.02)
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scripted: Callable[..., Script], hub: Hub) -> Home:
+    return make_home(monkeypatch, tmp_path, scripted, hub)
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    return Shelf(patience=HASTY)
+
+
+def entry(shelf: Shelf, key: str) -> Entry:
+    found = shelf.listing().find(key)
+    assert found is not None, [one.key for one in shelf.listing().entries]
+    return found
+
+
+def until(shelf: Shelf, key: str, *phases: Phase) -> Getting:
+    """Wait for a download to come into one of ``phases``."""
+    deadline = time.monotonic() + SOON
+    while True:
+        getting = next(one for one in shelf.downloads() if one.key == key)
+        if getting.phase in phases:
+            return getting
+        assert time.monotonic() < deadline, getting
+        time.sleep(0.02)
+
+
+def pull(shelf: Shelf, wanted: str) -> Getting:
+    offer = shelf.plan(wanted)
+    shelf.start(offer)
+    return until(shelf, offer.key, Phase.DONE, Phase.FAILED)
+
+
+# ------------------------------------------------------------------------------------------------------- looking
+
+
+def test_looking_asks_no_hub(home: Home, hub: Hub, shelf: Shelf) -> None:
+    listing = shelf.listing()
+    keys = [one.key for one in listing.entries]
+    assert keys[0] == "smollm2-135m"
+    assert {"one", "other"} <= set(keys)
+    assert listing.free_disk
+    assert listing.cores
+    one = entry(shelf, "one")
+    assert (one.state, one.size, one.here) == (
+        State.ABSENT,
+        sum(map(len, (home.files[ONE_TARGET], home.files[SHARED_DRAFT]))),
+        0,
+    )
+    assert one.memory == 100_000_000
+    assert any("not here" in fact.text for fact in shelf.details("one"))
+    with pytest.raises(ShelfError, match="Nothing of One with draft is on this disk"):
+        shelf.remove(shelf.removal("one"))
+    assert hub.requests == []
+
+
+def test_a_pair_that_was_fetched_is_ready_and_known_again_after_a_restart(home: Home, hub: Hub, shelf: Shelf) -> None:
+    offer = shelf.plan("one")
+    assert "Apache-2.0" in offer.text
+    assert offer.missing == len(home.files[ONE_TARGET]) + len(home.files[SHARED_DRAFT])
+    assert hub.sent("cdn/*") == 0, "a plan fetches nothing"
+    assert pull(shelf, "one").phase is Phase.DONE
+    again = Shelf()
+    one = entry(again, "one")
+    assert one.state is State.READY
+    assert Path(one.target).read_bytes() == home.files[ONE_TARGET]
+    assert one.draft.endswith("draft-Q8_0.gguf")
+    assert one.own
+    assert entry(again, "other").state is State.PARTLY, "its draft is here"
+    verdict = next(fact for fact in again.details("one") if fact.label == "draft")
+    assert "same vocabulary" in verdict.text or "too large to pay" in verdict.text
+    with pytest.raises(ShelfError, match="One with draft is here already; nothing is to be fetched"):
+        again.start(again.plan("one"))
+    origin = read_origin(home.models / ONE_TARGET)
+    assert origin is not None
+    assert origin.repo == "org/one-GGUF"
+
+
+def test_models_of_other_tools_count_where_they_lie(home: Home, hub: Hub, shelf: Shelf) -> None:
+    there = home.studio("one-Q8_0.gguf", home.files[ONE_TARGET])
+    one = entry(shelf, "one")
+    assert (one.state, one.target, one.draft) == (State.PARTLY, str(there), "")
+    offer = shelf.plan("one")
+    assert offer.missing == len(home.files[SHARED_DRAFT]), "what lies there is not fetched again"
+    assert "read in place, LM Studio" in offer.text
+    assert pull(shelf, "one").phase is Phase.DONE
+    assert entry(shelf, "one").state is State.IN_PLACE
+    removal = shelf.removal("one")
+    assert all(".lmstudio" not in file for file in removal.files)
+    shelf.remove(removal)
+    assert there.exists()
+    with pytest.raises(ShelfError, match=r"one-Q8_0.gguf stays \(LM Studio\): Slipstream did not fetch it"):
+        shelf.remove(shelf.removal("one"))
+
+
+def test_what_cannot_be_used_is_listed_with_its_reason(home: Home, shelf: Shelf) -> None:
+    whole = home.files[ONE_TARGET]
+    home.studio("cut.gguf", whole[: len(whole) - 1000])
+    home.studio("page.gguf", b"<html>404</html>" * 50)
+    for name in ("cut", "page"):
+        broken = entry(shelf, name)
+        assert (broken.state, broken.usable, broken.place) == (State.BROKEN, False, "on this disk (LM Studio)")
+        assert broken.trouble
+        assert any(fact.tone == "warn" for fact in shelf.details(name))
+
+
+def test_a_file_that_was_put_there_by_hand_is_used_and_never_deleted(home: Home, shelf: Shelf) -> None:
+    home.put("mine.gguf", home.files[OTHER_TARGET])
+    mine = entry(shelf, "mine")
+    assert (mine.state, mine.own) == (State.READY, False)
+    removal = shelf.removal("mine")
+    assert "Slipstream did not fetch it" in removal.refusal
+    with pytest.raises(ShelfError):
+        shelf.remove(removal)
+    assert (home.models / "mine.gguf").exists()
+
+
+def test_two_files_of_one_name_are_told_apart_by_their_paths(home: Home, shelf: Shelf) -> None:
+    first = home.studio("twin.gguf", home.files[ONE_TARGET])
+    second = home.put("twin.gguf", home.files[OTHER_TARGET])
+    assert {str(first), str(second)} <= {one.key for one in shelf.listing().entries}
+    with pytest.raises(ShelfError, match=r"twin is 2 models on this disk: .* Name one by its path"):
+        shelf.find("twin")
+    assert shelf.files(str(second)) == [second]
+
+
+def test_what_does_not_fit_is_said(monkeypatch: pytest.MonkeyPatch, home: Home, shelf: Shelf) -> None:
+    small = Room(disk=10**9, memory=50_000_000, free_memory=50_000_000, cores=1)
+    assert [one.fits for one in entries.all_entries(shelf._look(), small, {}) if one.key == "one"] == [False]
+    unknown = Room(disk=None, memory=None, free_memory=None, cores=1)
+    assert [one.fits for one in entries.all_entries(shelf._look(), unknown, {}) if one.key == "one"] == [None]
+
+
+def test_without_a_store_of_chats_no_speed_is_known(tmp_path: Path) -> None:
+    assert read_speeds(None) == read_speeds(tmp_path / "none.sqlite") == {}
+    (tmp_path / "text.sqlite").write_text("this is no database, and it is long enough to be looked at " * 20)
+    assert read_speeds(tmp_path / "text.sqlite") == {}
+
+
+# ------------------------------------------------------------------------------------------------------ fetching
+
+
+def test_a_repository_that_is_in_no_catalogue(home: Home, hub: Hub, shelf: Shelf) -> None:
+    hub.repo("some/Model-GGUF").put("Model-Q4_K_M.gguf", home.files[ONE_TARGET])
+    getting = pull(shelf, "some/Model-GGUF")
+    assert (getting.key, getting.phase) == ("some/Model-GGUF/Model-Q4_K_M.gguf", Phase.DONE)
+    here = entry(shelf, "Model-Q4_K_M")
+    assert (here.state, here.own) == (State.READY, True)
+    for name in ("some/Model-GGUF", "some/model-gguf:q4_k_m", "some/Model-GGUF/Model-Q4_K_M.gguf", "model-q4_k_m"):
+        assert shelf.files(name) == [home.models / "some/Model-GGUF/Model-Q4_K_M.gguf"], name
+
+
+def test_a_pause_keeps_the_bytes_and_a_new_start_goes_on(home: Home, hub: Hub, shelf: Shelf) -> None:
+    hub.misbehave("cdn/*", throttle=20_000)
+    shelf.start(shelf.plan("one"))
+    hub.wait_sent(20_000, "cdn/*")
+    shelf.pause("one")
+    assert until(shelf, "one", Phase.PAUSED).speed == 0
+    shelf.close()
+    assert not any(one.running for one in shelf.downloads())
+    hub.behave()
+
+    fresh = Shelf(patience=HASTY)
+    partly = entry(fresh, "one")
+    assert partly.state is State.PARTLY
+    assert 0 < partly.here < (partly.size or 0)
+    assert not partly.usable
+    before = hub.sent("cdn/*")
+    assert pull(fresh, "one").phase is Phase.DONE
+    total = len(home.files[ONE_TARGET]) + len(home.files[SHARED_DRAFT])
+    assert hub.sent("cdn/*") - before <= total - 10_000, "what was there was not fetched again"
+    assert (home.models / ONE_TARGET).read_bytes() == home.files[ONE_TARGET]
+
+
+def test_resume_goes_on_in_the_same_run(home: Home, hub: Hub, shelf: Shelf) -> None:
+    fault = hub.misbehave("cdn/*", throttle=30_000)
+    shelf.start(shelf.plan("one"))
+    hub.wait_sent(10_000, "cdn/*")
+    shelf.pause("one")
+    until(shelf, "one", Phase.PAUSED)
+    hub.behave()
+    assert fault.hits
+    time.sleep(0.3)  # the connections are closed by then
+    shelf.resume("one")
+    until(shelf, "one", Phase.DONE)
+
+
+def test_cancel_deletes_what_has_arrived(home: Home, hub: Hub, shelf: Shelf) -> None:
+    hub.misbehave("cdn/*", throttle=20_000)
+    shelf.start(shelf.plan("one"))
+    hub.wait_sent(10_000, "cdn/*")
+    shelf.cancel("one")
+    until(shelf, "one", Phase.CANCELLED)
+    assert home.names() == []
+    assert entry(shelf, "one").state is State.ABSENT
+
+
+def test_a_failure_says_what_was_kept_and_can_be_tried_again(home: Home, hub: Hub, shelf: Shelf) -> None:
+    hub.misbehave("cdn/*", cut_after=5_000)
+    offer = shelf.plan("one")
+    shelf.start(offer)
+    failed = until(shelf, "one", Phase.FAILED, Phase.DONE)
+    if failed.phase is Phase.FAILED:
+        assert "kept" in failed.trouble
+    hub.behave()
+    shelf.resume("one")
+    until(shelf, "one", Phase.DONE)
+
+
+def test_a_pair_is_not_offered_while_it_is_incomplete(home: Home, hub: Hub, shelf: Shelf) -> None:
+    hub.misbehave("cdn/org/one-GGUF/*", stall_after=5_000)
+    shelf.start(shelf.plan("one"))
+    hub.wait_sent(5_000, "cdn/org/one-GGUF/*")
+    deadline = time.monotonic() + SOON
+    while (one := entry(shelf, "one")).state is not State.PARTLY:
+        assert time.monotonic() < deadline
+    assert one.target == ""
+    with pytest.raises(ShelfError, match="is being fetched now; pause or cancel it first"):
+        shelf.removal("one")
+    shelf.close()
+
+
+def test_the_disk_is_looked_at_before_the_first_byte(
+    monkeypatch: pytest.MonkeyPatch, home: Home, hub: Hub, shelf: Shelf
+) -> None:
+    monkeypatch.setattr("app.library.plan.free_bytes", lambda folder: 1_000)
+    offer = shelf.plan("one")
+    assert "1 kB free" in offer.refusal
+    assert "nothing was fetched" in offer.refusal
+    assert offer.refusal not in offer.text
+    with pytest.raises(ShelfError, match="nothing was fetched"):
+        shelf.start(offer)
+    assert hub.sent("cdn/*") == 0
+
+
+def test_wishes_that_make_no_sense_are_refused_in_words(home: Home, hub: Hub, shelf: Shelf) -> None:
+    for wanted, words in (
+        ("nobody", "No pair is named nobody; there are smollm2-135m"),
+        ("../../evil", "is a path on this disk, not a model of the hub"),
+        ("a/../../b", "names no repository"),
+        ("org/nothing-GGUF", "org/nothing-GGUF"),
+    ):
+        with pytest.raises(ShelfError) as error:
+            shelf.plan(wanted)
+        assert words in str(error.value)
+    assert home.names() == []
+
+
+def test_a_hub_that_is_away_is_said_and_the_disk_still_works(
+    monkeypatch: pytest.MonkeyPatch, home: Home, shelf: Shelf
+) -> None:
+    home.put(ONE_TARGET)
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with pytest.raises(ShelfError, match="HF_HUB_OFFLINE"):
+        shelf.plan("one")
+    assert entry(shelf, "one").target
+
+
+# ---------------------------------------------------------------------------------------------------- in order
+
+
+def test_deleting_frees_our_files_and_keeps_what_another_pair_needs(home: Home, hub: Hub, shelf: Shelf) -> None:
+    assert pull(shelf, "one").phase is Phase.DONE
+    assert pull(shelf, "other").phase is Phase.DONE
+    assert len(hub.seen("cdn/org/draft-GGUF/*", "GET")) == 1, "the draft they share was fetched once"
+    removal = shelf.removal("one")
+    assert [Path(file).name for file in removal.files] == ["one-Q8_0.gguf"]
+    assert removal.kept == ("draft-Q8_0.gguf stays: Other with draft needs it, too.",)
+    assert shelf.remove(removal) == removal.freed == len(home.files[ONE_TARGET])
+    assert (home.models / SHARED_DRAFT).exists()
+    assert not (home.models / "org/one-GGUF").exists()
+    assert entry(shelf, "other").state is State.READY
+    both = shelf.removal("other")
+    assert len(both.files) == 2
+    shelf.remove(both)
+    assert home.names() == []
+
+
+def test_a_link_out_of_our_folder_is_never_followed_by_a_deletion(home: Home, hub: Hub, shelf: Shelf) -> None:
+    assert pull(shelf, "one").phase is Phase.DONE
+    elsewhere = home.user / "elsewhere.gguf"
+    (home.models / ONE_TARGET).rename(elsewhere)
+    (home.models / ONE_TARGET).symlink_to(elsewhere)
+    removal = shelf.removal("one")
+    assert [Path(file).name for file in removal.files] == ["draft-Q8_0.gguf"]
+    shelf.remove(removal)
+    assert elsewhere.exists()
+
+
+def test_an_unfinished_download_can_be_thrown_away_later(home: Home, hub: Hub, shelf: Shelf) -> None:
+    hub.repo("some/Model-GGUF").put("Model-Q4_K_M.gguf", home.files[ONE_TARGET])
+    hub.misbehave("cdn/*", throttle=20_000)
+    offer = shelf.plan("some/Model-GGUF")
+    shelf.start(offer)
+    hub.wait_sent(10_000, "cdn/*")
+    shelf.close()
+    fresh = Shelf()
+    begun = entry(fresh, "some/Model-GGUF/Model-Q4_K_M.gguf")
+    assert begun.state is State.PARTLY
+    assert begun.fetchable
+    assert any("has not ended" in fact.text for fact in fresh.details(begun.key))
+    fresh.remove(fresh.removal(begun.key))
+    assert home.names() == []
+
+
+def test_verify_reads_what_was_fetched_again(home: Home, hub: Hub, shelf: Shelf) -> None:
+    assert pull(shelf, "one").phase is Phase.DONE
+    home.put("mine.gguf", home.files[OTHER_TARGET])
+    steps: list[tuple[str, int, int]] = []
+    found = {Path(one.path).name: one for one in shelf.verify(None, lambda *step: steps.append(step))}
+    assert [found[name].whole for name in ("one-Q8_0.gguf", "draft-Q8_0.gguf", "mine.gguf")] == [True, True, None]
+    assert steps
+    assert "as announced" in found["one-Q8_0.gguf"].words
+    assert "no hash to compare with" in found["mine.gguf"].words
+    data = bytearray(home.files[ONE_TARGET])
+    data[-1] ^= 1
+    (home.models / ONE_TARGET).write_bytes(data)
+    damaged = next(iter(shelf.verify("one", lambda *step: None)))
+    assert damaged.whole is False
+    assert "is damaged" in damaged.words
+    assert "Delete it and fetch it again" in damaged.words
+
+
+def test_a_folder_of_the_users_is_read_in_place(home: Home, shelf: Shelf, tmp_path: Path) -> None:
+    folder = tmp_path / "my models"
+    folder.mkdir()
+    (folder / "own.gguf").write_bytes(home.files[ONE_TARGET])
+    assert shelf.add_folder(folder) == (folder, 1)
+    assert entry(shelf, "own").place == "on this disk (added folder)"
+    assert ("added folder", folder) in shelf.folders()
+    assert shelf.remove_folder(folder)
+    assert not shelf.remove_folder(folder)
+    assert shelf.listing().find("own") is None
+    with pytest.raises(ShelfError, match="does not exist; a folder with model files is wanted"):
+        shelf.add_folder(tmp_path / "nowhere")
+
+
+def test_an_added_folder_that_is_gone_is_said(home: Home, shelf: Shelf, tmp_path: Path) -> None:
+    folder = tmp_path / "gone"
+    folder.mkdir()
+    shelf.add_folder(folder)
+    folder.rmdir()
+    assert any("there is no such folder" in words for words in shelf.listing().complaints)
+
+
+def test_a_pair_is_judged_by_its_files(home: Home, shelf: Shelf, random_model: Path) -> None:
+    one, draft = home.put(ONE_TARGET), home.put(SHARED_DRAFT)
+    other = home.put("random.gguf", random_model.read_bytes())
+    fits, words = shelf.judge(str(one), str(draft))
+    assert fits, words
+    fits, words = shelf.judge(str(one), str(other))
+    assert not fits
+    assert "vocabulary" in words
+    check = shelf.check("one")
+    assert check.usable
+    assert {"target", "draft", "memory"} <= {fact.label for fact in check.facts}
+    assert not shelf.check("one", "random").usable
+    with pytest.raises(ShelfError, match="Get it with: slipstream models pull other"):
+        shelf.check("other")
