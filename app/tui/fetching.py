@@ -44,7 +44,7 @@ class DownloadWatch:
             if before.get(getting.key) in (None, getting.phase):
                 continue
             if getting.phase is Phase.DONE:
-                chat.say(f"{getting.title} is here: ctrl+l, then enter uses it.")
+                chat.say(f"{getting.title} is here; choose it with ctrl+l.")
             elif getting.phase is Phase.FAILED:
                 chat.add(getting.trouble, "warning")
         if not any(getting.running for getting in downloads):

@@ -85,7 +85,8 @@ class ModelsScreen(FileActions):
     def action_refresh(self) -> None:
         self.begin("listing", self._read)
 
-    async def _read(self) -> None:
+    async def _read(self, words: str = "") -> None:
+        """Read the list anew; ``words`` are said when it shows what they speak of."""
         listing = await aside(self.library.listing)
         first = not self._listing.entries
         self._listing = listing
@@ -94,6 +95,8 @@ class ModelsScreen(FileActions):
             self.say("\n".join(listing.complaints), "warning")
         self._fill()
         self.look_again()
+        if words:
+            self.say(words)
 
     def _fill(self) -> None:
         wanted = self.query_one(FilterBox).value.strip()
@@ -133,8 +136,7 @@ class ModelsScreen(FileActions):
 
     def _changed(self, getting: Getting) -> None:
         if getting.phase is Phase.DONE:
-            self.say(f"{getting.title} is here; enter uses it.")
-            self.action_refresh()
+            self.begin("listing", self._read, f"{getting.title} is here; enter uses it.")
         elif getting.phase is Phase.FAILED:
             self.say(getting.trouble, "error")
             self.action_refresh()

@@ -248,7 +248,7 @@ async def test_downloads_go_on_behind_the_chat_which_can_be_used() -> None:
         await it.ask("are you still there?")
         await it.sees("Meanwhile.", "↓ 41 %")
         shelf.moving[QWEN.key] = getting(QWEN.size or 0, Phase.DONE)
-        await it.sees("Qwen3-4B with 0.6B is here: ctrl+l, then enter uses it.")
+        await it.sees("Qwen3-4B with 0.6B is here; choose it with ctrl+l.")
         assert it.screen.query_one(Header).getting == ""
 
 
