@@ -16,6 +16,9 @@ DASH = "–"
 MIN_TOKENS = 3
 """Below this many tokens a speed says nothing: one slow pass would be half of it."""
 
+SLOWER = 0.995
+"""A factor below this is shown as a loss."""
+
 STEADY_WIDTH = 95
 """Columns that the steady wide line needs with the longest drafter's name: what a terminal of 100 leaves."""
 
@@ -44,11 +47,12 @@ def wide(stats: Stats, drafter: str, *, steady: bool = False) -> str:
 
 
 def narrow(stats: Stats, drafter: str) -> str:
-    """``42 tok/s · 71 % · 2.9/pass · lookup``."""
-    rate = decode_rate(stats)
+    """``42 tok/s · 1.31x · 71 % · 2.9/pass · lookup``; below 1 the factor says ``slower``."""
+    rate, factor = decode_rate(stats), stats.speedup
     accepted = percent(stats.accepted, stats.accepted + stats.rejected)
     parts = [
         f"{DASH if rate is None else f'{rate:.0f}'} tok/s",
+        "" if factor is None else f"{factor:.2f}x" + (" slower" if factor < SLOWER else ""),
         DASH if accepted is None else f"{accepted} %",
         f"{_number(stats.tokens_per_pass)}/pass",
         drafter_word(drafter),
@@ -115,7 +119,7 @@ def _factor(stats: Stats, steady: bool) -> str:
     """The speed-up, only where plain decoding was measured."""
     if stats.speedup is None:
         return " " * 7 if steady else ""
-    return f"  {stats.speedup:.2f}x" + (" slower here" if stats.speedup < 0.995 else "")
+    return f"  {stats.speedup:.2f}x" + (", slower here" if stats.speedup < SLOWER else "")
 
 
 def _number(value: float | None, width: int = 0) -> str:

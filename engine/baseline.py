@@ -1,9 +1,8 @@
-"""Plain decoding as it was measured here, and so how much faster an answer was than plain decoding would have been.
+"""How much faster an answer was than plain decoding would have been: held against plain passes that were measured.
 
-Every pass over a single token tells what a plain token costs at its context length, whatever mode is on. An answer's
-speed-up is what its tokens would have taken plainly, at their own context lengths, over what they took. Where plain
-passes at a similar length are missing there is no figure: none is estimated, and none is carried over from another
-length, another pair or another run of the engine.
+An answer's own plain passes count at their own time on both sides. What a drafted pass brought is held against plain
+passes near it, in time and in context length: the load of the moment, another text or another model must not pass for
+a merit of the drafter. Where there were none, there is no figure.
 """
 
 from __future__ import annotations
@@ -14,14 +13,17 @@ import statistics
 SPAN = 256
 """Context lengths that count as similar: within one span of each other. Longer contexts have longer spans."""
 
-KEPT = 48
-"""Plain passes kept a span: the latest, so that the load of the moment counts on both sides of the ratio."""
+FRESH = 10.0
+"""Seconds for which a plain pass tells what plain decoding costs."""
 
-EVIDENCE = 4
-"""Plain passes needed at a similar length before anything is said."""
+NEAREST, EVIDENCE = 7, 3
+"""So many of the latest plain passes are looked at, and at least so many are needed."""
 
 COVERED = 0.9
-"""The part of an answer's tokens that must lie where plain passes were measured."""
+"""The part of an answer's tokens for which it must be known what they would have taken."""
+
+SHORTEST = 16
+"""Tokens below which a factor says nothing."""
 
 
 def span_of(length: int) -> int:
@@ -44,51 +46,57 @@ def _width(length: int) -> int:
 
 
 class PlainSpeed:
-    """Seconds of a plain pass by context length: one pair's, in this run of the engine."""
+    """The latest plain passes of a pair, whoever's answer they belong to."""
 
     def __init__(self) -> None:
-        self._seconds: dict[int, collections.deque[float]] = {}
-        self._typical: dict[int, float | None] = {}
+        self._latest: collections.deque[tuple[float, int, float]] = collections.deque(maxlen=NEAREST * 4)
 
-    def observe(self, length: int, seconds: float) -> None:
-        """A plain pass behind ``length`` tokens took ``seconds``, with everything the loop does for a token."""
-        self._seconds.setdefault(span_of(length), collections.deque(maxlen=KEPT)).append(seconds)
-        self._typical.clear()
+    def observe(self, now: float, length: int, seconds: float) -> None:
+        """A plain pass behind ``length`` tokens took ``seconds``, choosing left out: that depends on the settings."""
+        self._latest.append((now, span_of(length), seconds))
 
-    def seconds(self, span: int) -> float | None:
-        """What a plain token takes in this span of lengths; None without enough evidence there and next to it."""
-        if span not in self._typical:
-            self._typical[span] = self._judge(span)
-        return self._typical[span]
-
-    def _judge(self, span: int) -> float | None:
-        found = list(self._seconds.get(span, ()))
-        if len(found) < EVIDENCE:
-            for near in {span_of(max(0, span - 1)), span_of(span + _width(span))} - {span}:
-                found += self._seconds.get(near, ())
-        # The median, not the mean: what held up single passes is no merit of those that were spared it.
-        return statistics.median(found) if len(found) >= EVIDENCE else None
-
-
-class AnswerTimes:
-    """Tokens and seconds of one answer by span of context lengths."""
-
-    def __init__(self) -> None:
-        self._spans: dict[int, tuple[int, float]] = {}
-
-    def add(self, length: int, tokens: int, seconds: float) -> None:
-        """A pass behind ``length`` tokens gave ``tokens`` in ``seconds``, drafting and bookkeeping included."""
+    def seconds(self, now: float, length: int) -> float | None:
+        """What a plain pass behind ``length`` tokens takes at the moment; None without evidence."""
         span = span_of(length)
-        before = self._spans.get(span, (0, 0.0))
-        self._spans[span] = (before[0] + tokens, before[1] + seconds)
+        similar = {span, span_of(max(0, span - 1)), span_of(span + _width(span))}
+        near = [one for when, place, one in self._latest if place in similar and now - when <= FRESH][-NEAREST:]
+        return statistics.median(near) if len(near) >= EVIDENCE else None
 
-    def against(self, plain: PlainSpeed) -> float | None:
+
+class AgainstPlain:
+    """One answer against plain decoding, round by round."""
+
+    def __init__(self, plain: PlainSpeed) -> None:
+        self._plain = plain
+        self._tokens = self._known = 0
+        self._took = self._would_take = 0.0
+
+    def plain_round(self, now: float, length: int, seconds: float, *, draft: float, choose: float) -> None:
+        """A pass behind ``length`` tokens without proposals took ``seconds`` in all; ``draft`` of them went into
+        looking for some, which plain decoding would not have done, and ``choose`` into the choice."""
+        self._plain.observe(now, length, seconds - draft - choose)
+        self._add(1, seconds, seconds - draft)
+
+    def drafted_round(
+        self, now: float, length: int, tokens: int, seconds: float, *, draft: float, choose: float
+    ) -> None:
+        """A pass with proposals behind ``length`` tokens brought ``tokens``. It cannot have cost less than a plain one
+        at that moment, so plain decoding is not believed to have been slower."""
+        plain = self._plain.seconds(now, length)
+        if plain is None:
+            self._tokens += tokens
+        else:
+            self._add(tokens, seconds, tokens * min(plain, seconds - draft - choose) + choose)
+
+    def _add(self, tokens: int, took: float, would_take: float) -> None:
+        self._tokens += tokens
+        self._known += tokens
+        self._took += took
+        self._would_take += would_take
+
+    @property
+    def factor(self) -> float | None:
         """How many times as fast as plain decoding; None where too little of it was measured."""
-        every = covered = 0
-        took = would_take = 0.0
-        for span, (tokens, seconds) in self._spans.items():
-            every += tokens
-            each = plain.seconds(span)
-            if each is not None:
-                covered, took, would_take = covered + tokens, took + seconds, would_take + tokens * each
-        return would_take / took if took > 0 and covered >= COVERED * every else None
+        if self._took <= 0 or self._tokens < SHORTEST or self._known < COVERED * self._tokens:
+            return None
+        return self._would_take / self._took

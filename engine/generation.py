@@ -12,12 +12,13 @@ from engine.drafters.paced import PACED_DRAFT_MAX, PacedDrafter
 from engine.llama.backend import AbortFlag, versions
 from engine.llama.context import DecodeAborted
 from engine.overflow import Fitted
+from engine.pacing import not_worth_it
 from engine.pair import Pair
 from engine.prefill import next_chunk
 from engine.protocol import Event, Finished, FinishReason, Generate, GenerateSettings, Prefilling, Receipt
 from engine.sampling import random_seed
 from engine.speculate import speculate
-from engine.stats import Counter
+from engine.stats import Counter, Stats
 
 Emit = Callable[[Event], None]
 
@@ -170,8 +171,9 @@ class Generation:
         counter.ended = counter.clock()
         if self._chooser.note:
             self._notes.append(self._chooser.note)
-        if isinstance(self._drafter, PacedDrafter) and self._drafter.note:
-            self._notes.append(self._drafter.note)
+        stats = counter.snapshot()
+        if (why := self._why_no_draft(stats)) is not None:
+            self._notes.append(why)
         drafter = self._pair.drafter
         if drafter is not None and drafter.note and not isinstance(self._drafter, NoDrafter):
             self._notes.append(drafter.note)
@@ -182,10 +184,18 @@ class Generation:
                 text=text,
                 token_ids=tuple(answer.token_ids),
                 sources="".join(answer.sources),
-                stats=counter.snapshot(),
+                stats=stats,
                 receipt=self._receipt(),
             )
         )
+
+    def _why_no_draft(self, stats: Stats) -> str | None:
+        """Whether the draft model pays, where it was left out or insisted on."""
+        if isinstance(self._drafter, PacedDrafter):
+            return self._drafter.note
+        if self._drafter is self._pair.drafter and (counts := stats.drafters.get("draft")):
+            return not_worth_it(self._pair.pacer.cost, self._draft_max, counts.acceptance)
+        return None
 
     def _receipt(self) -> Receipt:
         pair = self._pair.info()

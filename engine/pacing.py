@@ -66,3 +66,25 @@ class Pacer:
             lookup={name: calibration.counts() for name, calibration in self._lookup.items()},
             draft={name: calibration.counts() for name, calibration in self._draft.items()},
         )
+
+
+def not_worth_it(cost: CostModel, longest: int, observed: float | None, expected: float | None = None) -> str | None:
+    """Why drafts of up to ``longest`` tokens by the pair's draft model do not pay here, in words; None where they may.
+
+    ``observed``: its acceptance as it was seen; ``expected``: what is to be reckoned with, where that is known better.
+    """
+    per_token = cost.draft_ratio
+    if per_token is None:
+        return None
+    price = f"a token of it takes {per_token:.2f} of a plain pass"
+    if not cost.draft_measured:
+        price += ", by the sizes of the files"
+    needed = cost.break_even_average(longest, per_token)
+    if needed is None:
+        return f"the draft model is not worth it here: {price}, too much even if it were always right"
+    if observed is None or (observed if expected is None else expected) >= needed:
+        return None
+    return (
+        f"the draft model is not worth it here: {price}, so {100 * needed:.0f} % of its proposals would have to be "
+        f"right; lately {100 * observed:.0f} % were"
+    )

@@ -63,7 +63,7 @@ def speculate(
             counter.draft_prefill += draft.prefill_seconds
             counter.verify += verified - drafted
             counter.count_pass(1 + len(draft.tokens))
-            before = len(history)
+            before, chosen = len(history), counter.choose
             reason, accepted = _accept(draft, logits, chooser, history, sink, counter)
             if not target.truncate(len(history) - 1):
                 _read_again(target, history)
@@ -78,7 +78,14 @@ def speculate(
                 )
             )
             after_pass()
-            counter.count_round(before, len(draft.tokens), len(history) - before, clock() - started, drafted - started)
+            counter.count_round(
+                before,
+                len(draft.tokens),
+                len(history) - before,
+                clock() - started,
+                draft=drafted - started,
+                choose=counter.choose - chosen,
+            )
             if reason is not None:
                 return reason
         return "cancelled"

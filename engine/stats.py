@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from engine.baseline import AnswerTimes, PlainSpeed
+from engine.baseline import AgainstPlain, PlainSpeed
 
 
 def ratio(numerator: float, denominator: float) -> float | None:
@@ -99,7 +99,7 @@ FIGURES: dict[str, str] = {
     "coverage": "accepted / output tokens: the share of the answer that came from a drafter",
     "tokens_per_pass": "output tokens / target passes",
     "decode_tokens_per_second": "output tokens / (time of the last token - end of prefill); "
-    "prefill leaves out the last prompt token",
+    "prefill leaves out the last prompt token, and what a draft model reads of the prompt counts as decoding",
     "prefill_tokens_per_second": "prompt tokens really evaluated / prefill time",
     "time_to_first_token": "from the request's arrival in the engine to the first token",
     "load_seconds": "loading model files for this request, before it arrived in the engine and not part of the total; "
@@ -112,8 +112,9 @@ FIGURES: dict[str, str] = {
     "choose_seconds": "filtering candidates and choosing tokens",
     "other_seconds": "the rest of the total: text, events, bookkeeping",
     "total_seconds": "from the request's arrival to its end",
-    "speedup": "what the answer's tokens would have taken plainly / what they took, drafting included; from plain "
-    "passes of this pair at similar context lengths in this run of the engine, absent where those were not measured",
+    "speedup": "what the answer's tokens would have taken plainly / what they took, drafting included; its own plain "
+    "passes count as they were, drafted ones are held against plain passes of the last seconds at a similar context "
+    "length, and without those there is no figure",
 }
 """Every figure in one line, for help pages and tool tips."""
 
@@ -131,8 +132,7 @@ class Counter:
         plain: PlainSpeed | None = None,
     ) -> None:
         self.clock = clock
-        self._plain = plain or PlainSpeed()
-        self._times = AnswerTimes()
+        self._against = AgainstPlain(plain or PlainSpeed())
         self.arrived = clock() if arrived is None else arrived
         self.prompt_tokens = 0
         self.prompt_tokens_cached = 0
@@ -158,12 +158,15 @@ class Counter:
         """One target pass over ``width`` tokens."""
         self.pass_widths[width] = self.pass_widths.get(width, 0) + 1
 
-    def count_round(self, length: int, proposed: int, tokens: int, seconds: float, draft_seconds: float) -> None:
-        """One turn of the loop behind ``length`` tokens: drafting, the pass, its choices, and what was done with them.
-        Where nothing was proposed it tells what plain decoding takes; looking for a proposal is not part of that."""
-        self._times.add(length, tokens, seconds)
-        if not proposed:
-            self._plain.observe(length, seconds - draft_seconds)
+    def count_round(
+        self, length: int, proposed: int, tokens: int, seconds: float, *, draft: float, choose: float
+    ) -> None:
+        """One turn of the loop behind ``length`` tokens, with everything that was done in it: ``draft`` seconds of it
+        went into finding proposals, ``choose`` into choices."""
+        if proposed:
+            self._against.drafted_round(self.clock(), length, tokens, seconds, draft=draft, choose=choose)
+        else:
+            self._against.plain_round(self.clock(), length, seconds, draft=draft, choose=choose)
 
     def count_draft(self, drafter: str, drafted: int, accepted: int, *, stopped: bool) -> None:
         """One verified draft. ``stopped``: the answer ended within this pass, so what lies behind the last accepted
@@ -219,7 +222,7 @@ class Counter:
             tokens_per_pass=ratio(self.output_tokens, passes),
             decode_tokens_per_second=ratio(self.output_tokens, decoding) if self.output_tokens else None,
             prefill_tokens_per_second=self._prefill_rate(),
-            speedup=self._times.against(self._plain) if drafters else None,
+            speedup=self._against.factor if drafters else None,
         )
 
     def _prefill_rate(self) -> float | None:

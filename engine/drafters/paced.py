@@ -9,7 +9,7 @@ from engine.cost import EXPLORING_LENGTH
 from engine.drafters.base import NOTHING, Draft, Outcome
 from engine.drafters.lookup import LookupDrafter
 from engine.drafters.model import ModelDrafter
-from engine.pacing import Pacer
+from engine.pacing import Pacer, not_worth_it
 
 PLAIN_PROBE = 32
 """Drafted passes after which one plain pass tells again what plain decoding costs now."""
@@ -65,22 +65,11 @@ class PacedDrafter:
     @property
     def note(self) -> str | None:
         """Why the draft model was left out of this answer, but for trials; None where it was not."""
-        per_token = self._cost.draft_ratio
-        if self._model is None or self._model_paid or per_token is None:
-            return None
-        price = f"a token of it takes {per_token:.2f} of a plain pass"
-        if not self._cost.draft_measured:
-            price += ", by the sizes of the files"
-        needed = self._cost.break_even_average(PACED_DRAFT_MAX, per_token)
-        if needed is None:
-            return f"the draft model is not worth it here: {price}, too much even if it were always right"
-        observed = self._model_odds.observed
-        if observed is None or self._model_odds.average >= needed:
-            return None  # it may pay: lookup paid more, or the answer was too short to read the prompt for
-        return (
-            f"the draft model is not worth it here: {price}, so {100 * needed:.0f} % of its proposals would have to be "
-            f"right; lately {100 * observed:.0f} % were"
-        )
+        if self._model is None or self._model_paid:
+            return (
+                None  # it may still be that lookup paid more, or that the answer was too short to read the prompt for
+            )
+        return not_worth_it(self._cost, PACED_DRAFT_MAX, self._model_odds.observed, self._model_odds.average)
 
     def begin(self, prompt: Sequence[int]) -> None:
         """See :class:`~engine.drafters.base.Drafter`."""

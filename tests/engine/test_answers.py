@@ -8,7 +8,17 @@ from typing import Any
 
 import pytest
 
-from engine.protocol import ErrorCode, Event, Failed, Finished, Prefilling, Progress, Sampling, TextDelta
+from engine.protocol import (
+    ErrorCode,
+    Event,
+    Failed,
+    Finished,
+    Prefilling,
+    Progress,
+    Sampling,
+    SpeculationMode,
+    TextDelta,
+)
 from tests.engine.conftest import Driver
 from tests.fixtures.scripted import Control, Script
 
@@ -387,6 +397,16 @@ def test_a_draft_of_noise_changes_nothing(driver: Driver, smol_path: Path, noise
     assert noisy.token_ids == plain.token_ids
     assert noisy.stats.acceptance is not None
     assert noisy.stats.acceptance < 0.1
+
+
+@pytest.mark.parametrize("speculation", ["draft", "auto"])
+def test_a_model_that_drafts_for_itself_is_said_not_to_be_worth_it(
+    driver: Driver, smol_path: Path, speculation: SpeculationMode
+) -> None:
+    driver.load(smol_path, smol_path, context=256)
+    done = driver.ask("Name a river.", max_tokens=12, speculation=speculation)
+    assert done.receipt is not None
+    assert any("the draft model is not worth it here: a token of it takes" in note for note in done.receipt.notes)
 
 
 def test_a_padded_draft_never_proposes_an_id_the_target_lacks(

@@ -45,7 +45,9 @@ def test_the_factor_only_where_it_was_measured() -> None:
     faster = FULL.model_copy(update={"speedup": 1.314})
     assert receipt.wide(faster, "lookup").startswith("42.1 tok/s  1.31x   accepted")
     slower = FULL.model_copy(update={"speedup": 0.93})
-    assert receipt.wide(slower, "lookup").startswith("42.1 tok/s  0.93x slower here   accepted")
+    assert receipt.wide(slower, "lookup").startswith("42.1 tok/s  0.93x, slower here   accepted")
+    assert receipt.narrow(faster, "lookup") == "42 tok/s · 1.31x · 71 % · 2.9/pass · lookup"
+    assert receipt.narrow(slower, "lookup") == "42 tok/s · 0.93x slower · 71 % · 2.9/pass · lookup"
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from app.tui.widgets.line import Line
 from engine.stats import Stats
 
 _FIGURE: Final = re.compile(r"\d[\d.]*(?: %|x)?|\(\d+/\d+\)")
+_SLOWER = re.compile(r"[\d.]+x,? slower( here)?")
 
 
 class ReceiptLine(Line):
@@ -42,8 +43,6 @@ def weighted(text: str) -> Content:
     content = Content.styled(text, "$faint")
     for match in _FIGURE.finditer(text):
         content = content.stylize("$muted", match.start(), match.end())
-    slower = text.find("slower here")
-    if slower >= 0:
-        start = text.rfind("  ", 0, slower)
-        content = content.stylize("$warning", max(0, start), slower + len("slower here"))
+    if slower := _SLOWER.search(text):
+        content = content.stylize("$warning", slower.start(), slower.end())
     return content

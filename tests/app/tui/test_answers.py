@@ -96,7 +96,7 @@ async def test_slower_than_plain_is_said() -> None:
     client = FakeClient([answer("ok", figures=stats(speedup=0.8))])
     async with chat(client, size=(130, 40)) as it:
         await it.ask("go")
-        await it.sees("0.80x slower here")
+        await it.sees("0.80x, slower here")
 
 
 async def test_narrow_terminals_get_the_short_receipt() -> None:
