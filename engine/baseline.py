@@ -68,20 +68,28 @@ class AgainstPlain:
 
     def __init__(self, plain: PlainSpeed) -> None:
         self._plain = plain
+        self._behind_draft = False
         self._tokens = self._known = 0
         self._took = self._would_take = 0.0
 
     def plain_round(self, now: float, length: int, seconds: float, *, draft: float, choose: float) -> None:
         """A pass behind ``length`` tokens without proposals took ``seconds`` in all; ``draft`` of them went into
-        looking for some, which plain decoding would not have done, and ``choose`` into the choice."""
-        self._plain.observe(now, length, seconds - draft - choose)
-        self._add(1, seconds, seconds - draft)
+        looking for some, which plain decoding would not have done, and ``choose`` into the choice. Right behind a
+        drafted pass it is dearer than others (the library builds its graph anew for another width): that is charged
+        to drafting, too."""
+        if self._behind_draft:
+            self.drafted_round(now, length, 1, seconds, draft=draft, choose=choose)
+        else:
+            self._plain.observe(now, length, seconds - draft - choose)
+            self._add(1, seconds, seconds - draft)
+        self._behind_draft = False
 
     def drafted_round(
         self, now: float, length: int, tokens: int, seconds: float, *, draft: float, choose: float
     ) -> None:
         """A pass with proposals behind ``length`` tokens brought ``tokens``. It cannot have cost less than a plain one
         at that moment, so plain decoding is not believed to have been slower."""
+        self._behind_draft = True
         plain = self._plain.seconds(now, length)
         if plain is None:
             self._tokens += tokens

@@ -28,6 +28,9 @@ UNIT_IS_FRESH = 8
 LOAD_EVIDENCE = 3
 """Wide passes that must agree before they count as a change of load."""
 RATIO_WINDOW = 31
+MOST_SWITCH = 0.5
+"""By how much of a plain pass the one behind a wide pass may be dearer (the library builds its graph anew for another
+width) before it is taken for something else. It is charged to the draft."""
 PRIOR_RATIO_SLOPE = 0.45
 """R(n) before anything was measured: 1 + 0.45 (n - 1), a small quantized model on a CPU, where drafting pays least."""
 
@@ -92,6 +95,9 @@ class CostModel:
         profile = profile or CostProfile()
         self._plain = RunningMedian(UNIT_WINDOW, profile.unit_seconds)
         self._since_plain = 0
+        self._last_width = 1
+        self._behind_wide: float | None = None
+        self._switch = RunningMedian(RATIO_WINDOW, 0.0)
         self._load = RunningMedian(UNIT_WINDOW)
         self._ratios = {width: RunningMedian(RATIO_WINDOW, ratio) for width, ratio in profile.ratios.items()}
         self._known: dict[int, float] = {}  # asked for at every pass, for many widths; empty when something was learned
@@ -121,6 +127,10 @@ class CostModel:
             known = self._known[width] = self._estimate(width)
         return known
 
+    @property
+    def _switch_cost(self) -> float:
+        return self._switch.value or 0.0
+
     def _learned(self) -> None:
         self._known.clear()
         self._break_even.clear()
@@ -130,7 +140,10 @@ class CostModel:
         could pay, were all behind it certain; above 1 where none can."""
         known = self._break_even.get(longest)
         if known is None:
-            lowest = min(((MARGIN * self.ratio(k + 1) - 1) / k for k in range(1, longest + 1)), default=math.inf)
+            lowest = min(
+                ((MARGIN * (self.ratio(k + 1) + (self._switch.value or 0.0)) - 1) / k for k in range(1, longest + 1)),
+                default=math.inf,
+            )
             known = self._break_even[longest] = lowest
         return known
 
@@ -174,7 +187,15 @@ class CostModel:
 
     def observe_pass(self, width: int, seconds: float) -> None:
         """A target pass over ``width`` tokens took ``seconds``, choosing and bookkeeping included."""
+        last, self._last_width = self._last_width, width
         if width == 1:
+            if last > 1:
+                self._behind_wide = seconds
+                seconds /= 1 + self._switch_cost
+            elif self._behind_wide is not None:
+                self._switch.add(min(MOST_SWITCH, max(0.0, self._behind_wide / seconds - 1)))
+                self._behind_wide = None
+                self._learned()
             self._plain.add(seconds)
             self._since_plain = 0
             self._load = RunningMedian(UNIT_WINDOW)
@@ -239,12 +260,12 @@ class CostModel:
     ) -> tuple[int, float]:
         """:meth:`best_length` among drafts of at least ``shortest`` (>= 1); (0, 0.0) when there are none."""
         best, best_rate = 0, 0.0
-        reached, tokens = 1.0, 1.0
+        reached, tokens, switch = 1.0, 1.0, self._switch_cost
         for k, probability in enumerate(accepted, start=1):
             reached *= probability
             tokens += reached
             if k >= shortest:
-                rate = tokens / (spent + k * per_token + self.ratio(k + 1))
+                rate = tokens / (spent + k * per_token + self.ratio(k + 1) + switch)
                 if rate > best_rate:
                     best, best_rate = k, rate
         return best, best_rate

@@ -71,6 +71,14 @@ def test_the_search_for_a_draft_is_charged_to_drafting() -> None:
     assert answer.factor == pytest.approx(10 / 11)
 
 
+def test_the_dearer_pass_behind_a_drafted_one_is_charged_to_drafting() -> None:
+    answer = AgainstPlain(plain_at(100, passes=7))
+    for _ in range(SHORTEST):
+        answer.drafted_round(0.0, 100, 1, 0.010, draft=0.0, choose=0.0)
+        answer.plain_round(0.0, 100, 0.015, draft=0.0, choose=0.0)
+    assert answer.factor == pytest.approx(20 / 25)
+
+
 def test_dear_samplers_of_an_earlier_answer_do_not_count() -> None:
     plain = PlainSpeed()
     earlier = AgainstPlain(plain)

@@ -394,3 +394,25 @@ def test_what_is_learned_about_a_width_counts_at_once() -> None:
     assert cost.ratio(3) > before[2], "its neighbours are interpolated anew"
     cost.adopt({4: 1.5})
     assert cost.ratio(4) == 1.5
+
+
+def test_a_dearer_pass_behind_a_wide_one_is_charged_to_the_draft_and_not_to_plain_decoding() -> None:
+    cost = Pacer().cost
+    for _ in range(20):
+        for width, seconds in ((1, 0.010), (1, 0.010), (4, 0.015), (1, 0.013)):
+            cost.observe_pass(width, seconds)
+    assert cost.unit == pytest.approx(0.010, rel=0.02)
+    assert cost.ratio(4) == pytest.approx(1.5, rel=0.02)
+    _, rate = cost.best_length([1.0, 1.0, 1.0])
+    assert rate == pytest.approx(4 / (1.5 + 0.3), rel=0.02)
+
+
+def test_a_load_that_comes_while_only_wide_passes_run_is_noticed_by_the_probes() -> None:
+    cost = Pacer().cost
+    for _ in range(10):
+        cost.observe_pass(1, 0.010)
+    for _ in range(12):
+        for _ in range(32):
+            cost.observe_pass(4, 0.030)
+        cost.observe_pass(1, 0.020)
+    assert cost.unit == pytest.approx(0.020, rel=0.1)
