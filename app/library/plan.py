@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from app.library.layout import part_file, place
 from app.library.names import FileWish, PairWish, RepoWish, Wish
 from app.library.resolve import packaged_file
 from app.library.sizes import human
+from app.library.transfer.disk import free_bytes
 
 State = Literal["here", "partial", "absent", "differs"]
 """Whole; begun; not here; another file of that name is here and would be replaced."""
@@ -172,18 +172,6 @@ def find_pair(name: str, catalog: Catalog) -> Pair:
         return pair
     known = ", ".join(pair.name for pair in catalog.pair)
     raise HubError("wish", f"No pair is named {name}; there are {known}, and any OWNER/REPO of the hub.")
-
-
-def free_bytes(folder: Path) -> int | None:
-    """Bytes free for ``folder``, which need not be there yet."""
-    for there in (folder, *folder.absolute().parents):
-        try:
-            return shutil.disk_usage(there).free
-        except FileNotFoundError:
-            continue
-        except OSError:
-            return None
-    return None
 
 
 class _Desk:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from app.library.transfer.disk import free_bytes
 from engine.files.machine import available_memory, usable_cores
 
 TIGHT = 1.15
@@ -37,19 +37,7 @@ class Room:
 
 def look(models_dir: Path) -> Room:
     """As it is at this moment."""
-    return Room(free_disk(models_dir), total_memory(), available_memory(), usable_cores()[0])
-
-
-def free_disk(folder: Path) -> int | None:
-    """Bytes free for ``folder``, which need not be there yet."""
-    for there in (folder, *folder.absolute().parents):
-        try:
-            return shutil.disk_usage(there).free
-        except FileNotFoundError:
-            continue
-        except OSError:
-            return None
-    return None
+    return Room(free_bytes(models_dir), total_memory(), available_memory(), usable_cores()[0])
 
 
 def total_memory() -> int | None:
