@@ -30,7 +30,8 @@ LOAD_EVIDENCE = 3
 RATIO_WINDOW = 31
 MOST_SWITCH = 0.5
 """By how much of a plain pass the one behind a wide pass may be dearer (the library builds its graph anew for another
-width) before it is taken for something else. It is charged to the draft."""
+width) before it is taken for something else. It falls due once, when the drafting ends: it is charged to the
+draft that begins it, behind a plain pass, and to nobody while it goes on."""
 PRIOR_RATIO_SLOPE = 0.45
 """R(n) before anything was measured: 1 + 0.45 (n - 1), a small quantized model on a CPU, where drafting pays least."""
 
@@ -101,7 +102,7 @@ class CostModel:
         self._load = RunningMedian(UNIT_WINDOW)
         self._ratios = {width: RunningMedian(RATIO_WINDOW, ratio) for width, ratio in profile.ratios.items()}
         self._known: dict[int, float] = {}  # asked for at every pass, for many widths; empty when something was learned
-        self._break_even: dict[int, float] = {}
+        self._break_even: dict[tuple[int, bool], float] = {}
         self._draft = RunningMedian(RATIO_WINDOW, profile.draft_ratio or draft_ratio_guess)
         self._draft_known = profile.draft_ratio is not None
         self._draft_prefill = RunningMedian(5, profile.draft_prefill_ratio)
@@ -125,6 +126,26 @@ class CostModel:
         known = self._known.get(width)
         if known is None:
             known = self._known[width] = self._estimate(width)
+        return known
+
+    @property
+    def _switch_cost(self) -> float:
+        return self._switch.value or 0.0
+
+    def _learned(self) -> None:
+        self._known.clear()
+        self._break_even.clear()
+
+    def break_even(self, longest: int) -> float:
+        """The lowest acceptance of a first proposal that is there already with which any draft of up to ``longest``
+        could pay, were all behind it certain; above 1 where none can."""
+        begins = self._last_width == 1
+        known = self._break_even.get((longest, begins))
+        if known is None:
+            switch = self._switch_cost if begins else 0.0
+            costs = ((k, self.ratio(k + 1) + switch) for k in range(1, longest + 1))
+            lowest = min(((MARGIN * cost - 1) / k for k, cost in costs), default=math.inf)
+            known = self._break_even[longest, begins] = lowest
         return known
 
     @property
@@ -260,7 +281,7 @@ class CostModel:
     ) -> tuple[int, float]:
         """:meth:`best_length` among drafts of at least ``shortest`` (>= 1); (0, 0.0) when there are none."""
         best, best_rate = 0, 0.0
-        reached, tokens, switch = 1.0, 1.0, self._switch_cost
+        reached, tokens, switch = 1.0, 1.0, self._switch_cost if self._last_width == 1 else 0.0
         for k, probability in enumerate(accepted, start=1):
             reached *= probability
             tokens += reached

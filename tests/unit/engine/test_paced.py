@@ -403,8 +403,14 @@ def test_a_dearer_pass_behind_a_wide_one_is_charged_to_the_draft_and_not_to_plai
             cost.observe_pass(width, seconds)
     assert cost.unit == pytest.approx(0.010, rel=0.02)
     assert cost.ratio(4) == pytest.approx(1.5, rel=0.02)
+    cost.observe_pass(1, 0.010)
     _, rate = cost.best_length([1.0, 1.0, 1.0])
     assert rate == pytest.approx(4 / (1.5 + 0.3), rel=0.02)
+    assert cost.best_length([0.0]) == (0, 1.0)
+    cost.observe_pass(4, 0.015)
+    _, rate = cost.best_length([1.0, 1.0, 1.0])
+    assert rate == pytest.approx(4 / 1.5, rel=0.02)  # while drafting goes on, nothing falls due
+    assert cost.best_length([0.0]) == (0, 1.0)  # and putting it off is no gain
 
 
 def test_a_load_that_comes_while_only_wide_passes_run_is_noticed_by_the_probes() -> None:
