@@ -128,14 +128,6 @@ class CostModel:
             known = self._known[width] = self._estimate(width)
         return known
 
-    @property
-    def _switch_cost(self) -> float:
-        return self._switch.value or 0.0
-
-    def _learned(self) -> None:
-        self._known.clear()
-        self._break_even.clear()
-
     def break_even(self, longest: int) -> float:
         """The lowest acceptance of a first proposal that is there already with which any draft of up to ``longest``
         could pay, were all behind it certain; above 1 where none can."""
@@ -155,18 +147,6 @@ class CostModel:
     def _learned(self) -> None:
         self._known.clear()
         self._break_even.clear()
-
-    def break_even(self, longest: int) -> float:
-        """The lowest acceptance of a first proposal that is there already with which any draft of up to ``longest``
-        could pay, were all behind it certain; above 1 where none can."""
-        known = self._break_even.get(longest)
-        if known is None:
-            lowest = min(
-                ((MARGIN * (self.ratio(k + 1) + (self._switch.value or 0.0)) - 1) / k for k in range(1, longest + 1)),
-                default=math.inf,
-            )
-            known = self._break_even[longest] = lowest
-        return known
 
     def _estimate(self, width: int) -> float:
         if width <= 1:
