@@ -75,7 +75,7 @@ class Chat:
 
     @property
     def idle(self) -> bool:
-        return self.screen._live is None
+        return self.screen.dialogue.live is None
 
     @property
     def composer(self) -> Composer:

@@ -145,7 +145,7 @@ async def test_an_answer_that_stops_inside_a_block_loses_nothing(tail: str) -> N
     async with chat(client) as it:
         await it.send("go")
         await it.sees("Before.")
-        await it.until(lambda: it.screen._live is not None and it.screen._live.answer.text == text)
+        await it.until(lambda: it.screen.dialogue.live is not None and it.screen.dialogue.live.answer.text == text)
         await it.pilot.press("escape")
         await it.until(lambda: it.idle)
         await it.sees(text.split()[-1].strip("|"), "stopped")

@@ -1,0 +1,203 @@
+"""What is said and answered in the open chat: one answer at a time, and what is sent meanwhile waits for its end."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+from app.tui.answering import Answer, Answering, Phase
+from app.tui.conversation import OpenChat, Turn
+from app.tui.live import LiveAnswer
+from app.tui.widgets.turns import UserTurn
+
+if TYPE_CHECKING:
+    from app.chats.store import ChatStore
+    from app.tui.ports import Engine
+    from app.tui.widgets.composer import Composer
+    from app.tui.widgets.notice import NoticeLine, Severity
+    from app.tui.widgets.transcript import Transcript
+    from engine.protocol import Failed, GenerateSettings, LoadSettings
+
+log = logging.getLogger(__name__)
+
+ONE_AT_A_TIME: Final = "One answer at a time: your text waits here. esc stops the running answer."
+
+
+class Stage(Protocol):
+    """The screen that a dialogue is shown on."""
+
+    @property
+    def transcript(self) -> Transcript: ...
+
+    @property
+    def composer(self) -> Composer: ...
+
+    @property
+    def notices(self) -> NoticeLine: ...
+
+    def say(self, text: str, severity: Severity = "information") -> None: ...
+
+    def show_trouble(self) -> None: ...
+
+    def show_header(self) -> None: ...
+
+    def show_empty(self) -> None: ...
+
+    def say_no_model(self) -> None: ...
+
+    def engine_changed(self) -> None: ...
+
+    def was_told(self, failure: Failed) -> None: ...
+
+    def animate_answers(self, on: bool) -> None: ...
+
+    def settings(self) -> GenerateSettings: ...
+
+    def speaker(self) -> str: ...
+
+    async def show_chat(self) -> None: ...
+
+    def call_next(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> Any: ...
+
+
+class Dialogue:
+    """Owns the open chat, the worker that answers, and the answer that is being made."""
+
+    def __init__(
+        self, stage: Stage, store: ChatStore, engine: Engine, load: LoadSettings | None, no_model: str
+    ) -> None:
+        self.store = store
+        self.chat = OpenChat(store)
+        self.answering = Answering(engine, load, changed=stage.engine_changed, ended=self._ended, no_model=no_model)
+        self.live: LiveAnswer | None = None
+        self.left = False
+        """The app ends: nothing is drawn or sent any more."""
+        self._stage = stage
+        self._waiting: UserTurn | None = None
+        """Sent while the answer before it was ending; goes out as soon as that is done."""
+
+    @property
+    def stoppable(self) -> bool:
+        """Whether there is an answer to stop."""
+        return self.live is not None and self.live.answer.running and not self.live.answer.stop_wanted
+
+    # ---------------------------------------------------------------------------------------------------- sending
+
+    async def send(self) -> None:
+        """Keep the composer's message, show it, and ask for an answer."""
+        composer = self._stage.composer
+        if not composer.text.strip():
+            return
+        if self.live is None:
+            await self._send(composer.take())
+        elif self.stoppable:
+            self._stage.say(ONE_AT_A_TIME)
+        else:
+            await self._wait_with(composer.take())
+
+    async def _wait_with(self, text: str) -> None:
+        """The answer before is ending: show the message, and send it when that is done."""
+        self._clear_hint()
+        before, self._waiting = self._waiting, None
+        if before is not None:
+            text = f"{before.turn.text}\n\n{text}"
+        self._waiting = UserTurn(Turn(None, waiting=text))
+        if before is not None:
+            await before.remove()
+        await self._stage.transcript.append(self._waiting)
+        self._stage.transcript.follow()
+
+    async def _send(self, text: str) -> None:
+        self._stage.notices.clear()
+        if self.chat.read_again():  # another Slipstream has been at it
+            await self._stage.show_chat()
+        await self._ask(self.chat.say(text))
+
+    async def _ask(self, question: Turn) -> None:
+        """Have the last message of the chat answered."""
+        stage = self._stage
+        answer = self.answering.submit(stage.settings())
+        live = self.live = LiveAnswer(answer, self.chat, question, stage.speaker())
+        stage.show_header()
+        stage.show_empty()
+        stage.say_no_model()
+        await stage.transcript.append(live.asked, live.view)
+        stage.transcript.follow()
+        stage.animate_answers(True)
+        stage.engine_changed()
+
+    # ------------------------------------------------------------------------------------------- while it answers
+
+    async def draw(self) -> None:
+        """One frame of the answer that is being made."""
+        if self.live is not None:
+            await self.live.draw(self._keep)
+            self._stage.show_trouble()
+
+    def _keep(self, write: Callable[..., None], *what: Any) -> None:
+        """Write to the store; whatever goes wrong there, the chat goes on and the user knows."""
+        try:
+            write(*what)
+        except Exception as error:
+            log.exception("not saved")
+            self._stage.say(f"not saved: {error}", "warning")
+        self._stage.show_trouble()
+
+    def _ended(self, answer: Answer) -> None:
+        """Called by the engine's worker. The store comes first, drawing after."""
+        live = self.live
+        if live is None or live.answer is not answer or self.left:
+            return
+        live.end(self._keep)
+        self._stage.call_next(self._close_answer, live)
+
+    async def _close_answer(self, live: LiveAnswer) -> None:
+        failure = live.answer.failure
+        self._clear_hint()
+        refused = await live.close()
+        waiting = await self._take_waiting()
+        if refused is not None:
+            if waiting is not None:
+                self._stage.composer.give_back(waiting)
+                waiting = None
+            self._stage.composer.give_back(refused)
+            self._stage.say(failure.message if failure else "", "warning")
+            self._stage.show_empty()
+        if failure is not None:  # it was said, under the answer or above the composer
+            self._stage.was_told(failure)
+        self.live = None
+        self._stage.animate_answers(False)
+        self._stage.show_header()
+        self._stage.engine_changed()
+        late = await self._take_waiting()  # sent while the above was awaited
+        texts = [text for text in (waiting, late) if text is not None]
+        if texts and not self.left:
+            await self._send("\n\n".join(texts))
+
+    async def _take_waiting(self) -> str | None:
+        waiting, self._waiting = self._waiting, None
+        if waiting is None:
+            return None
+        await waiting.remove()
+        return waiting.turn.text
+
+    def _clear_hint(self) -> None:
+        if self._stage.notices.text == ONE_AT_A_TIME:
+            self._stage.notices.clear()
+
+    # ------------------------------------------------------------------------------------------------ other chats
+
+    def begin_anew(self) -> None:
+        """An empty chat takes the place of the open one."""
+        self.chat = OpenChat(self.store, fresh=True)
+
+    def leave(self) -> None:
+        """The app ends now: keep what has arrived, whatever happens to the engine next."""
+        live, self.left = self.live, True
+        if live is not None and live.answer.running:
+            answer = live.answer
+            answer.finish_reason, answer.phase = "cancelled", Phase.ENDED
+            live.chat.end(live.turn, answer)
+        if self._waiting is not None:
+            self.chat.say(self._waiting.turn.text)
