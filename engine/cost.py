@@ -36,6 +36,10 @@ PRIOR_RATIO_SLOPE = 0.45
 """R(n) before anything was measured: 1 + 0.45 (n - 1), a small quantized model on a CPU, where drafting pays least."""
 
 
+FLATTER = 0.65
+"""How much of the slope up to the widest measured pass is reckoned with behind it. Costs grow more slowly the wider
+passes get: from 8 to 16 tokens 0.53 to 0.76 of the slope up to 8, on four models (docs/benchmark.md, V(n))."""
+
 PRIOR_VOTES = 4
 """Values that a prior stands for until as many were seen: one pass beside a busy neighbour must not decide."""
 
@@ -122,7 +126,7 @@ class CostModel:
 
     def ratio(self, width: int) -> float:
         """R(width). Widths never measured are interpolated between measured neighbours, or extrapolated from the
-        widest one with its own slope, the prior's at most: too dear a guess would never be put right."""
+        widest one with FLATTER of its own slope, the prior's at most: too dear a guess would never be put right."""
         known = self._known.get(width)
         if known is None:
             known = self._known[width] = self._estimate(width)
@@ -157,7 +161,8 @@ class CostModel:
         below = max(w for w in measured if w < width)
         above = min((w for w in measured if w > width), default=None)
         if above is None:
-            slope = PRIOR_RATIO_SLOPE if below == 1 else min(PRIOR_RATIO_SLOPE, (measured[below] - 1) / (below - 1))
+            steep = FLATTER * (measured[below] - 1) / (below - 1) if below > 1 else PRIOR_RATIO_SLOPE
+            slope = min(PRIOR_RATIO_SLOPE, steep)
             return measured[below] + slope * (width - below)
         share = (width - below) / (above - below)
         return measured[below] + share * (measured[above] - measured[below])

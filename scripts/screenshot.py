@@ -47,7 +47,7 @@ async def main() -> None:
             screen.query_one("Composer").text = message  # type: ignore[attr-defined]
             await pilot.press("enter")
             await pilot.pause(0.5)
-            while screen.answering.busy or screen._live is not None:
+            while screen.answering.busy or screen.dialogue.live is not None:
                 await pilot.pause(0.1)
         await pilot.pause(0.5)
         (ASSETS / "chat.svg").write_text(app.export_screenshot(title="slipstream"), encoding="utf-8")

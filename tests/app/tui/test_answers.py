@@ -190,7 +190,7 @@ async def test_a_draft_is_named_in_header_and_switch() -> None:
     client = FakeClient(loads=[[Loading(id=0, what="target", fraction=0.1)]])
     async with chat(client, size=(120, 40)) as it:
         it.screen.answering.state.pair = pair(draft=draft)
-        it.screen._engine_changed()
+        it.screen.engine_changed()
         await it.sees("SmolLM2-135M Q4_1 + Qwen3-0.6B", "auto › lookup, draft")
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from engine.cost import CostModel, CostProfile
 from engine.drafters.base import NOTHING, Draft, Drafter, NoDrafter, Outcome
 from engine.drafters.lookup import LookupDrafter
 from engine.drafters.paced import PacedDrafter
@@ -411,6 +412,22 @@ def test_a_dearer_pass_behind_a_wide_one_is_charged_to_the_draft_and_not_to_plai
     _, rate = cost.best_length([1.0, 1.0, 1.0])
     assert rate == pytest.approx(4 / 1.5, rel=0.02)  # while drafting goes on, nothing falls due
     assert cost.best_length([0.0]) == (0, 1.0)  # and putting it off is no gain
+
+
+@pytest.mark.parametrize(
+    ("narrow", "widest"),
+    [
+        ({2: 1.94, 4: 2.76, 8: 4.09}, 6.78),
+        ({2: 1.47, 4: 1.96, 8: 2.57}, 3.74),
+        ({2: 1.42, 4: 1.81, 8: 2.41}, 3.39),
+        ({2: 2.04, 4: 2.83, 8: 3.55}, 5.11),
+    ],
+)
+def test_passes_wider_than_any_that_was_seen_are_guessed_as_they_were_measured(
+    narrow: dict[int, float], widest: float
+) -> None:
+    """The four models of docs/benchmark.md: V(16) from V(2), V(4) and V(8)."""
+    assert CostModel(CostProfile(ratios=narrow)).ratio(16) == pytest.approx(widest, rel=0.08)
 
 
 def test_a_load_that_comes_while_only_wide_passes_run_is_noticed_by_the_probes() -> None:
