@@ -236,6 +236,157 @@ def ask(
 
 
 @app.command(cls=Command)
+def compare(
+    prompt: Annotated[
+        str | None, typer.Argument(help="What to ask. Standard input, when piped, is appended.", show_default=False)
+    ] = None,
+    ways: Annotated[
+        str, typer.Option(metavar="A,B", help="Ways to answer: off, lookup, draft, auto; lookup:4; auto=DRAFT.gguf.")
+    ] = "off,auto",
+    runs: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Runs of each way, in alternating order.")] = 3,
+    last: Annotated[bool, typer.Option("--last", help="Answer once more what was answered last.", metavar="")] = False,
+    chat: Annotated[int | None, typer.Option(metavar="ID", help="The same for this chat.", show_default=False)] = None,
+    model: Model = None,
+    draft: Draft = None,
+    temperature: Temperature = None,
+    top_k: TopK = None,
+    top_p: TopP = None,
+    min_p: MinP = None,
+    system: System = None,
+    seed: Seed = None,
+    max_tokens: MaxTokens = None,
+    context: Context = None,
+    threads: Threads = None,
+    mode: ExactMode = None,
+    gpu_layers: GpuLayers = None,
+    draft_gpu_layers: DraftGpuLayers = None,
+    as_json: AsJson = False,
+) -> None:
+    """Answer in several ways, from the same start to the same end, and say what the difference is."""
+    options = dict(locals())
+    from app.commands.compare import run_compare
+
+    raise typer.Exit(run_compare(options))
+
+
+@app.command(cls=Command)
+def bench(
+    model: Model = None,
+    draft: Draft = None,
+    ways: Annotated[
+        str, typer.Option(metavar="A,B", help="Ways to answer; the first is what the others are held against.")
+    ] = "off,auto",
+    prompts: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Your own prompts, one JSON object a line.", show_default=False)
+    ] = None,
+    categories: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Only these kinds of work.", show_default=False)
+    ] = None,
+    each: Annotated[
+        int | None, typer.Option(min=1, metavar="N", help="At most N prompts of a kind.", show_default=False)
+    ] = None,
+    runs: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Runs of each way on each prompt.")] = 3,
+    temperature: Temperature = None,
+    top_k: TopK = None,
+    top_p: TopP = None,
+    min_p: MinP = None,
+    system: System = None,
+    seed: Seed = None,
+    max_tokens: MaxTokens = None,
+    context: Context = None,
+    threads: Threads = None,
+    mode: ExactMode = None,
+    gpu_layers: GpuLayers = None,
+    draft_gpu_layers: DraftGpuLayers = None,
+    as_json: AsJson = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print one line a run.", metavar="")] = False,
+    as_markdown: Annotated[bool, typer.Option("--markdown", help="Print a table for a page.", metavar="")] = False,
+) -> None:
+    """Measure ways to answer on many prompts, by kind of work."""
+    options = dict(locals())
+    options["form"] = "json" if as_json else "csv" if as_csv else "markdown" if as_markdown else "text"
+    from app.commands.bench import run_bench_command
+
+    raise typer.Exit(run_bench_command(options))
+
+
+@app.command(cls=Command)
+def score(
+    model: Model = None,
+    draft: Draft = None,
+    own_chats: Annotated[
+        bool,
+        typer.Option("--own-chats", help="Replay your own latest requests, on this machine only.", metavar=""),
+    ] = False,
+    runs: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Runs of each way on each prompt.")] = 2,
+    temperature: Temperature = None,
+    max_tokens: MaxTokens = None,
+    context: Context = None,
+    threads: Threads = None,
+    mode: ExactMode = None,
+    gpu_layers: GpuLayers = None,
+    draft_gpu_layers: DraftGpuLayers = None,
+    as_json: AsJson = False,
+) -> None:
+    """Say whether speculation pays on this machine with this pair, and what limits it."""
+    options = dict(locals())
+    from app.commands.score import run_score
+
+    raise typer.Exit(run_score(options))
+
+
+class Manner(StrEnum):
+    """How an answer is made again."""
+
+    AS_WAS = "as-was"
+    PASSES = "passes"
+    OFF = "off"
+    LOOKUP = "lookup"
+    DRAFT = "draft"
+    AUTO = "auto"
+
+
+AnswerName = Annotated[str, typer.Argument(metavar="ANSWER", help="Its number, or the word last.")]
+
+
+@app.command(cls=Command)
+def replay(
+    answer: AnswerName = "last",
+    how: Annotated[
+        Manner, typer.Option(help="By the passes it was made by, or anew with this kind of speculation.")
+    ] = Manner.AS_WAS,
+    count: Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="With last: the newest N answers.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Make an answer again from its receipt and compare it token by token."""
+    from app.commands.replay import run_replay
+
+    raise typer.Exit(run_replay({"answer": answer, "how": how.value, "count": count, "as_json": as_json}))
+
+
+@app.command(cls=Command)
+def receipt(answer: AnswerName = "last", as_json: AsJson = False) -> None:
+    """Print what an answer was made of: what the model was shown and said, token by token."""
+    from app.commands.replay import show_receipt
+
+    raise typer.Exit(show_receipt({"answer": answer, "as_json": as_json}))
+
+
+class Topic(StrEnum):
+    """What there is to explain."""
+
+    FIGURES = "figures"
+
+
+@app.command("help", cls=Command)
+def explain(topic: Annotated[Topic, typer.Argument(help="What to explain.")] = Topic.FIGURES) -> None:
+    """Explain every figure that is shown beside answers and in tables."""
+    from app.commands.explain import print_figures
+
+    print_figures()
+
+
+@app.command(cls=Command)
 def doctor(
     as_json: AsJson = False,
     self_test: Annotated[

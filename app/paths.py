@@ -46,6 +46,11 @@ def chats_file() -> Path:
     return data_dir() / "chats.sqlite"
 
 
+def bench_dir() -> Path:
+    """What ``slipstream bench`` measured, a file a run."""
+    return ensure(data_dir() / "bench")
+
+
 def config_dir() -> Path:
     """What the user writes."""
     return home() or _platform().user_config_path

@@ -32,6 +32,8 @@ from engine.protocol import (
     PairInfo,
     Prefilling,
     Progress,
+    Replay,
+    Replayed,
     SelfTest,
     SelfTested,
     TextDelta,
@@ -43,7 +45,7 @@ log = logging.getLogger(__name__)
 CANCEL_PATIENCE = 2.0
 """Seconds a cancel may stay unanswered before the process is killed."""
 
-TERMINAL_EVENTS = (Loaded, Finished, Failed, Described, SelfTested)
+TERMINAL_EVENTS = (Loaded, Finished, Failed, Described, SelfTested, Replayed)
 
 
 class EngineClient:
@@ -160,6 +162,21 @@ class EngineClient:
                     return event
         raise RuntimeError("an exchange ended without its last event")
 
+    async def replay(self, wanted: Replay) -> AsyncGenerator[Loading | Loaded | Prefilling | Replayed | Failed, None]:
+        """Make a kept answer again on the wanted pair's target. Its ``id`` is chosen here. Ends with one Replayed or
+        Failed; loads the pair first if it must."""
+        if (self.pair is None or not self.running) and self.wanted is not None:
+            async with contextlib.aclosing(self.load(self.wanted)) as loading:
+                async for load_event in loading:
+                    yield load_event
+                    if isinstance(load_event, Failed):
+                        return
+        request = wanted.model_copy(update={"id": next(self._ids)})
+        async with contextlib.aclosing(self._exchange(request)) as events:
+            async for event in events:
+                if isinstance(event, (Prefilling, Replayed, Failed)):
+                    yield event
+
     async def cancel(self) -> None:
         """Stop everything that is queued or running. Returns once the engine answered, or was killed.
 
@@ -211,7 +228,7 @@ class EngineClient:
         for request_id, queue in list(self._queues.items()):
             queue.put_nowait(self._stopped(request_id))
 
-    async def _exchange(self, request: Load | Generate | Describe | SelfTest) -> AsyncGenerator[Event, None]:
+    async def _exchange(self, request: Load | Generate | Describe | SelfTest | Replay) -> AsyncGenerator[Event, None]:
         queue: asyncio.Queue[Event] = asyncio.Queue()
         done = False
         try:

@@ -13,7 +13,7 @@ from engine.llama.backend import AbortFlag, versions
 from engine.llama.context import DecodeAborted
 from engine.overflow import Fitted
 from engine.pacing import not_worth_it
-from engine.pair import Pair
+from engine.pair import EXACT_BADGE, Pair
 from engine.prefill import next_chunk
 from engine.protocol import Event, Finished, FinishReason, Generate, GenerateSettings, Prefilling, Receipt
 from engine.sampling import random_seed
@@ -207,7 +207,7 @@ class Generation:
             template=self._prompt.template,
             prompt_ids=tuple(self._prompt.ids),
             dropped_messages=self._dropped,
-            settings=self._request.settings.model_copy(update={"messages": ()}),
+            settings=self._request.settings.model_copy(update={"messages": (), "prompt_ids": ()}),
             seed=self._seed,
             drafter=self._drafter.name,
             draft_max=self._draft_max,
@@ -216,6 +216,8 @@ class Generation:
             threads=pair.threads,
             context=pair.context,
             prefill_chunk=self._pair.target.context.chunk,
+            passes="" if pair.badge == EXACT_BADGE else str(self._pair.target.context.passes),
+            stop=self._prompt.stop,
             versions=versions(),
             notes=(*pair.notes, *self._notes),
         )

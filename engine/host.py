@@ -37,6 +37,7 @@ from engine.protocol import (
     Load,
     PairChanged,
     Ready,
+    Replay,
     SelfTest,
     encode,
 )
@@ -50,7 +51,7 @@ LEAVE_WITHIN = 0.8
 """Seconds between end of file on stdin and the end of the process, whatever native code is doing."""
 
 
-Work = Load | Generate | Describe | SelfTest
+Work = Load | Generate | Describe | SelfTest | Replay
 """What the main thread does; a cancel is the reader's."""
 
 
@@ -217,6 +218,8 @@ def serve(desk: Desk, writer: Writer) -> None:
                 session.generate(request, writer.emit, arrived=arrived)
             elif isinstance(request, SelfTest):
                 session.self_test(request, writer.emit)
+            elif isinstance(request, Replay):
+                session.replay(request, writer.emit)
             else:
                 writer.emit(describe(request.id))
         except Exception as error:  # whatever it was, the next request must find a working engine

@@ -9,23 +9,26 @@ from engine.generation import Generation
 from engine.llama.backend import AbortFlag
 from engine.llama.context import ContextError, DecodeAborted
 from engine.llama.model import LoadCancelled
-from engine.overflow import TooLarge, fit
+from engine.overflow import Fitted, TooLarge, fit
 from engine.pair import Pair, PairError
 from engine.profile import ProfileStore
-from engine.prompt import build_prompt
+from engine.prompt import Prompt, build_prompt
 from engine.protocol import (
     ErrorCode,
     Event,
     Failed,
     Generate,
+    GenerateSettings,
     Load,
     Loaded,
     Loading,
     LoadingWhat,
     PairChanged,
+    Replay,
     SelfTest,
     SelfTested,
 )
+from engine.replay import replay
 from engine.stats import Counter
 from engine.text.sandbox import RenderInterrupted
 
@@ -118,7 +121,31 @@ class Session:
         if self.pair is not None:
             self.pair.forget()
 
+    def replay(self, request: Replay, emit: Emit) -> None:
+        """Make a kept answer again on the loaded target; ends with Replayed or Failed."""
+        if self.pair is None:
+            emit(Failed(id=request.id, code=ErrorCode.NO_MODEL, message="No model is loaded. Choose one first."))
+            return
+        try:
+            replay(self.pair, request, self.abort, emit)
+        except BadSettings as error:
+            emit(Failed(id=request.id, code=ErrorCode.BAD_SETTINGS, message=str(error)))
+        except ContextError as error:
+            emit(Failed(id=request.id, code=ErrorCode.INTERNAL, message=str(error), detail=error.detail))
+
     # ------------------------------------------------------------------------------------------------- generating
+
+    @staticmethod
+    def _prompt(pair: Pair, settings: GenerateSettings, size: int) -> Fitted:
+        """What the answer continues. Raises TooLarge, BadSettings, RenderInterrupted."""
+        vocabulary = pair.target.model.vocabulary
+        if not settings.prompt_ids:
+            return fit(settings, lambda said: build_prompt(pair.template, vocabulary, said), size)
+        if not all(0 <= token < vocabulary.size for token in settings.prompt_ids):
+            raise BadSettings(f"The prompt has tokens that this model of {vocabulary.size:,} tokens does not know.")
+        if len(settings.prompt_ids) >= size:
+            raise TooLarge(len(settings.prompt_ids), "The prompt")
+        return Fitted(Prompt([*settings.prompt_ids], (), pair.template.info()))
 
     def generate(self, request: Generate, emit: Emit, *, arrived: float | None = None) -> None:
         """Make one answer; ends with Finished or Failed. ``arrived``: perf_counter when the request came in."""
@@ -130,9 +157,7 @@ class Session:
             return
         size = pair.target.context.size
         try:
-            fitted = fit(
-                request.settings, lambda said: build_prompt(pair.template, pair.target.model.vocabulary, said), size
-            )
+            fitted = self._prompt(pair, request.settings, size)
         except RenderInterrupted:
             emit(Failed(id=request.id, code=ErrorCode.CANCELLED, message="Stopped before the first token."))
             return
@@ -140,6 +165,11 @@ class Session:
             code = ErrorCode.PROMPT_TOO_LARGE
             emit(Failed(id=request.id, code=code, message=error.sentence(size), detail=error.figures(size)))
             return
+        except BadSettings as error:
+            emit(Failed(id=request.id, code=ErrorCode.BAD_SETTINGS, message=str(error)))
+            return
+        if request.settings.fresh:
+            self.forget()
         try:
             reason = Generation(pair, request, fitted, counter, self.abort, emit).run()
             self._may_idle_work = reason != "cancelled"

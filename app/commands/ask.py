@@ -25,6 +25,7 @@ from engine.protocol import (
     LoadSettings,
     Message,
     Prefilling,
+    Receipt,
     TextDelta,
 )
 
@@ -93,7 +94,7 @@ class _Answer:
             self._out.write(_as_json(event) + "\n")
         self._out.finish()
         say(_line(event))
-        for note in receipt.notes(event.receipt) if event.receipt else ():
+        for note in _notes(event.receipt) if event.receipt else ():
             say(note)
         return CANCELLED if cancelled else 0
 
@@ -129,6 +130,14 @@ def _line(event: Finished) -> str:
     if event.finish_reason != "stop":
         words.append("cancelled" if event.finish_reason == "cancelled" else "stopped at the limit")
     return "   ".join(words)
+
+
+def _notes(proof: Receipt) -> list[str]:
+    """What was done otherwise than asked; on the command line also of a draft that this answer would not have used."""
+    notes = receipt.notes(proof)
+    if proof.draft_refused and not any(proof.draft_refused in note for note in notes):
+        notes.append(f"draft refused: {proof.draft_refused}")
+    return notes
 
 
 def _as_json(event: Finished) -> str:

@@ -19,6 +19,7 @@ from app.clean import clean
 from app.commands import client
 from app.commands.errors import FAILED
 from app.commands.exactness import exactness_words, examine_exactness
+from app.commands.stdout import print_text
 from app.library.catalog import Catalog
 from app.library.resolve import ModelNotFoundError, find_source, gguf_files, resolve
 from app.library.user_catalog import load_catalog
@@ -42,7 +43,7 @@ def run_doctor(as_json: bool, *, self_test: bool = False, model: str | None = No
     if self_test:
         report["exactness"] = examine_exactness(model, report["problems"])
     text = json.dumps(report, indent=2, ensure_ascii=False) if as_json else _words(report)
-    print(text.encode(sys.stdout.encoding or "utf-8", "replace").decode(sys.stdout.encoding or "utf-8"))
+    print_text(text)
     return FAILED if report["problems"] else 0
 
 

@@ -10,6 +10,12 @@ from app.clean import StreamCleaner
 from app.commands.errors import CommandError
 
 
+def print_text(text: str) -> None:
+    """On stdout, whatever its encoding."""
+    encoding = sys.stdout.encoding or "utf-8"
+    print(text.encode(encoding, "replace").decode(encoding))
+
+
 class AnswerWriter:
     """Writes an answer piece by piece. A terminal gets it cleaned, since a model's output is not to be trusted with a
     terminal; a pipe or a file gets it as it is, in UTF-8. Either way it ends with a line end."""

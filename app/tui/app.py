@@ -38,6 +38,7 @@ WIDGET_STYLES: Final = [f"widgets/{name}.tcss" for name in STYLED.split()]
 
 
 LIBRARY_PATIENCE: Final = 1.0
+NOTHING_TO_COMPARE: Final = "There is nothing to compare yet: ask something, and let the answer end."
 NO_MODEL: Final = "No model is loaded: ctrl+l shows those that are here and those that can be fetched."
 
 
@@ -136,6 +137,8 @@ class SlipstreamApp(App[None]):
             )
             if chat.check_action("new_chat", ()):
                 yield SystemCommand("New chat", "ctrl+n: start an empty chat", chat.action_new_chat)
+            if chat.may_compare and screen is chat:
+                yield SystemCommand("Compare", "ctrl+r: is speculation faster here? measure it", self.action_compare)
             yield SystemCommand("Copy", "ctrl+c: copy what is selected", chat.action_copy)
             if self._make_library is not None and screen is chat:
                 yield SystemCommand("Models", "ctrl+l: use, fetch and delete models", self.action_models)
@@ -145,9 +148,27 @@ class SlipstreamApp(App[None]):
         yield SystemCommand("Quit", "ctrl+q: leave; everything is kept", self.action_quit)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "compare":
+            chat = self.chat_screen
+            return chat is not None and self.screen is chat and chat.may_compare
         if action == "models":
             return self._make_library is not None and self.screen is self.chat_screen
         return super().check_action(action, parameters)
+
+    def action_compare(self) -> None:
+        """The last request once more, plainly and with speculation, side by side."""
+        chat = self.chat_screen
+        if chat is None or self.screen is not chat:
+            return
+        wanted = chat.comparison()
+        if wanted is None:
+            chat.say(NOTHING_TO_COMPARE)
+            return
+        from app.tui.screens.compare import CompareScreen, title_of  # not before it is wanted
+
+        comparison, question, context = wanted
+        screen = CompareScreen(self.engine, comparison, title_of(question), context)
+        self.push_screen(screen, chat.keep_way)
 
     def action_models(self) -> None:
         """The Models screen over the chat, which goes on behind it."""

@@ -111,13 +111,19 @@ class OpenChat:
         self._refresh()
         return text
 
-    def prompt(self, system: str) -> tuple[PromptMessage, ...]:
+    def last_question(self) -> str:
+        """The last thing the user said; empty when nothing was."""
+        return next((message.content for message in reversed(self._path) if message.role == "user"), "")
+
+    def prompt(self, system: str, *, question: bool = False) -> tuple[PromptMessage, ...]:
         """The conversation as it is sent. A message that got no answer joins the next one, because many templates
-        refuse two user turns in a row."""
+        refuse two user turns in a row. ``question``: only up to the last thing the user said."""
+        last = max((place for place, message in enumerate(self._path) if message.role == "user"), default=-1)
+        path = self._path[: last + 1] if question else self._path
         messages: list[PromptMessage] = []
         if system.strip():
             messages.append(PromptMessage(role="system", content=system))
-        for message in self._path:
+        for message in path:
             if message.role == "system" or (message.role == "assistant" and not message.content.strip()):
                 continue
             if messages and messages[-1].role == message.role:

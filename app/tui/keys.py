@@ -19,6 +19,7 @@ CHAT: Final = (
     # With priority: an esc that has to bubble up from the composer is overtaken by the text and the enter behind it.
     Binding("escape", "stop", "stop", key_display="esc", id="chat.stop", priority=True),
     Binding("ctrl+t", "speculation", "speculation", id="chat.speculation"),
+    Binding("ctrl+r", "app.compare", "compare", id="chat.compare"),
     Binding("ctrl+l", "app.models", "models", id="chat.models"),
     Binding("ctrl+n", "new_chat", "new", id="chat.new"),
     Binding("ctrl+end", "latest", "latest", show=False, id="chat.latest"),
@@ -64,6 +65,11 @@ MODELS: Final = (
     Binding("ctrl+down", "details('down')", "details down", show=False, id="models.details_down"),
     Binding("escape", "close", "back", key_display="esc", id="models.close"),
     Binding("ctrl+l", "close", "back", show=False, id="models.close_too"),
+)
+
+COMPARE: Final = (
+    Binding("enter", "keep", "keep the faster way", id="compare.keep"),
+    Binding("escape,ctrl+r", "close", "back", key_display="esc", id="compare.close"),
 )
 
 FILTER: Final = (

@@ -17,6 +17,8 @@ from engine.protocol import (
     PairInfo,
     Prefilling,
     Progress,
+    Replay,
+    Replayed,
     TextDelta,
 )
 
@@ -41,6 +43,8 @@ class Engine(Protocol):
     def load(self, settings: LoadSettings) -> AsyncGenerator[LoadEvent, None]: ...
 
     def generate(self, settings: GenerateSettings) -> AsyncGenerator[AnswerEvent, None]: ...
+
+    def replay(self, wanted: Replay) -> AsyncGenerator[Loading | Loaded | Prefilling | Replayed | Failed, None]: ...
 
     async def cancel(self) -> None: ...
 

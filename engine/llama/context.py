@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from engine.llama.backend import AbortFlag, forget_log, library, recent_log
 from engine.llama.checkpoints import Checkpoints
 from engine.llama.model import Model
+from engine.passes import PassLog
 from engine.protocol import Rollback
 
 Logits = NDArray[np.float32]
@@ -99,6 +100,8 @@ class Context:
         self._vocabulary_size = model.vocabulary.size
         self._views: dict[tuple[int, int], Logits] = {}
         self.length = 0
+        self.passes = PassLog()
+        """By which passes the cache was filled."""
         self.undo_limit: int = L.llama_n_rs_seq(self.handle)
         """Running states the library keeps of a pass: 0 where the architecture has none, or no support for it."""
         self._undo = 0
@@ -135,10 +138,13 @@ class Context:
             if rows == 0 and self.model.gpu_layers > 0:
                 self._L.llama_synchronize(self.handle)  # a GPU works on; else the next pass would be charged for it
             self.length += count
+            self.passes.add(count)
             self._undo = min(count - 1, self.undo_limit)
             return self._rows(rows)
         if self.rollback == "full":
+            self.passes.add(count)  # of a pass that was cut off, some tokens may be in the cache
             self.length = self._held()
+            self.passes.cut(self.length)
         else:
             # A running state that a pass was cut off in belongs to no length, whatever the library says.
             self._return_to(self.length)
@@ -185,6 +191,7 @@ class Context:
         """Forget everything."""
         self._L.llama_memory_clear(self._memory, True)
         self.length = self._undo = 0
+        self.passes.cut(0)
         if self.checkpoints:
             self.checkpoints.forget_beyond(0)
 
@@ -197,6 +204,7 @@ class Context:
         if not removed or self._held() != length:
             return False
         self.length, self._undo = length, 0
+        self.passes.cut(length)
         return True
 
     def _return_to(self, length: int) -> bool:

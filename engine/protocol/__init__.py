@@ -2,7 +2,7 @@
 
 Every request carries an ``id`` chosen by the client; every event carries the ``id`` of the request it belongs to
 (0: the process itself). Events of one request end with exactly one :class:`Loaded`, :class:`Finished`,
-:class:`Described`, :class:`SelfTested` or :class:`Failed`.
+:class:`Described`, :class:`SelfTested`, :class:`Replayed` or :class:`Failed`.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from engine.protocol.events import (
     Prefilling,
     Progress,
     Ready,
+    Replayed,
     SelfTested,
     TextDelta,
 )
@@ -44,6 +45,7 @@ from engine.protocol.requests import (
     LoadSettings,
     Message,
     ModelFile,
+    Replay,
     Request,
     Sampling,
     SelfTest,
@@ -51,6 +53,7 @@ from engine.protocol.requests import (
 from engine.protocol.results import (
     PLAIN_ONLY,
     Device,
+    Difference,
     ErrorCode,
     ModelInfo,
     PairInfo,
@@ -68,6 +71,7 @@ __all__ = [
     "Describe",
     "Described",
     "Device",
+    "Difference",
     "ErrorCode",
     "Event",
     "ExactnessMode",
@@ -92,6 +96,8 @@ __all__ = [
     "Progress",
     "Ready",
     "Receipt",
+    "Replay",
+    "Replayed",
     "Request",
     "Rollback",
     "Sampling",
@@ -107,7 +113,7 @@ __all__ = [
 MAX_LINE_BYTES = 16 * 1024 * 1024
 """Longest line either side accepts; asyncio's own default of 64 KiB cannot carry a pasted document."""
 
-REQUESTS: TypeAdapter[Load | Generate | Cancel | Describe | SelfTest] = TypeAdapter(Request)
+REQUESTS: TypeAdapter[Load | Generate | Cancel | Describe | SelfTest | Replay] = TypeAdapter(Request)
 EVENTS: TypeAdapter[
     Ready
     | Loading
@@ -119,6 +125,7 @@ EVENTS: TypeAdapter[
     | Failed
     | Described
     | SelfTested
+    | Replayed
     | PairChanged
 ] = TypeAdapter(Event)
 

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from engine.protocol.record import FinishReason, LoadingWhat, Record
-from engine.protocol.results import Device, ErrorCode, PairInfo, Receipt, SelfTestResult
+from engine.protocol.results import Device, Difference, ErrorCode, PairInfo, Receipt, SelfTestResult
 from engine.stats import Stats
 
 
@@ -108,6 +108,16 @@ class SelfTested(Record):
     result: SelfTestResult
 
 
+class Replayed(Record):
+    """What became of an answer that was made again."""
+
+    kind: Literal["replayed"] = "replayed"
+    id: int
+    compared: int = Field(description="tokens of the answer that were chosen again")
+    difference: Difference | None = Field(None, description="the first one; None: all are the same")
+    watched: dict[int, float] = Field({}, description="token id -> the target's probability at the last position")
+
+
 class PairChanged(Record):
     """Something became known about the loaded pair while nobody asked (``id`` 0): the badge, for the status line."""
 
@@ -127,6 +137,7 @@ Event = Annotated[
     | Failed
     | Described
     | SelfTested
+    | Replayed
     | PairChanged,
     Field(discriminator="kind"),
 ]

@@ -67,9 +67,15 @@ class LoadSettings(Record):
 
 
 class GenerateSettings(Record):
-    """One answer to be made."""
+    """One answer to be made.
+
+    ``prompt_ids``: a prompt as it stands in a receipt, to be continued as it is; ``messages`` are then not looked at.
+    ``fresh``: from an empty history, as in a process that has read nothing yet, so that runs can be compared.
+    """
 
     messages: tuple[Message, ...]
+    prompt_ids: tuple[int, ...] = ()
+    fresh: bool = False
     sampling: Sampling = Sampling()
     seed: int | None = Field(None, ge=0, lt=2**63, description="None: drawn at random, reported in the receipt")
     speculation: SpeculationMode = "auto"
@@ -114,4 +120,22 @@ class SelfTest(Record):
     id: int
 
 
-Request = Annotated[Load | Generate | Cancel | Describe | SelfTest, Field(discriminator="kind")]
+class Replay(Record):
+    """Make an answer again on the loaded target, by the passes of its receipt, and hold every choice against
+    ``token_ids``. Answered by :class:`Replayed`.
+
+    ``passes``: how the cache was filled (:mod:`engine.passes`); empty: the prompt in chunks, then token by token.
+    ``watch``: ids whose probability at the last position is wanted, too.
+    """
+
+    kind: Literal["replay"] = "replay"
+    id: int
+    prompt_ids: tuple[int, ...]
+    token_ids: tuple[int, ...]
+    passes: str = ""
+    sampling: Sampling = Sampling()
+    seed: int = Field(ge=0, lt=2**63)
+    watch: tuple[int, ...] = ()
+
+
+Request = Annotated[Load | Generate | Cancel | Describe | SelfTest | Replay, Field(discriminator="kind")]

@@ -115,8 +115,22 @@ class Receipt(Record):
     threads: int
     context: int
     prefill_chunk: int
+    passes: str = Field("", description="by which passes the cache was filled; left out in exact mode, where it is one")
+    stop: tuple[str, ...] = Field((), description="stop strings that the chat template needs")
     versions: dict[str, str]
     notes: tuple[str, ...] = Field((), description="everything that was done otherwise than asked, and why")
+
+
+class Difference(Record):
+    """The first token of an answer that was chosen otherwise when it was made again. Probabilities are the target's
+    own, before temperature and filters."""
+
+    index: int = Field(description="place in the answer, from 0")
+    expected: int
+    chosen: int
+    expected_probability: float
+    chosen_probability: float
+    width: int = Field(description="tokens of the pass that chose")
 
 
 class ErrorCode(StrEnum):

@@ -112,6 +112,13 @@ def test_what_was_done_otherwise_than_asked_is_said(ask: Slipstream) -> None:
     assert lines[1:] == ["lookup: draft refused, vocabulary differs at id 1204", "context trimmed to 4096 tokens"]
 
 
+def test_a_refused_draft_is_told_also_where_this_answer_would_not_have_used_it(ask: Slipstream) -> None:
+    lines = ask(
+        "hello", "--speculation", "off", play={"draft_refused": "vocabulary differs at id 1204"}
+    ).err.splitlines()
+    assert lines[1:] == ["draft refused: vocabulary differs at id 1204"]
+
+
 def test_an_answer_that_hit_its_limit_says_so(ask: Slipstream) -> None:
     result = ask("hello", play={"finish_reason": "length"})
     assert result.code == 0
@@ -176,6 +183,8 @@ def test_options_reach_the_engine(ask: Slipstream, tmp_path: Path, model: Path) 
         "max_tokens": 7,
         "stop": ["END", "FIN"],
         "overflow": "stop",
+        "prompt_ids": [],
+        "fresh": False,
     }
 
 

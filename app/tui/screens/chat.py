@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events, on
@@ -29,15 +30,18 @@ from app.tui.widgets.welcome import Welcome
 
 if TYPE_CHECKING:
     from app.chats.store import ChatStore
+    from app.compare.conduct import Comparison
     from app.tui.answering import Answering
     from app.tui.conversation import OpenChat
     from app.tui.ports import Engine
-    from engine.protocol import Failed, GenerateSettings, LoadSettings
+    from engine.protocol import Failed, GenerateSettings, LoadSettings, SpeculationMode
 
 JUMP: Final = "↓ end: back to the latest text"
 JUMP_PAST_TEXT: Final = "↓ ctrl+end: back to the latest text"
 ELSEWHERE: Final = "Your last chat is open in another Slipstream; this is a new one."
 LOOK_AGAIN_SECONDS: Final = 2.0
+COMPARED_TOKENS: Final = 256
+"""Of an answer without a limit, so much is compared."""
 
 
 class ChatScreen(Screen[None]):
@@ -307,6 +311,39 @@ class ChatScreen(Screen[None]):
             self.mode = "auto"
         self.say(words)
         self.answering.switch(load)
+        self.engine_changed()
+
+    # ------------------------------------------------------------------------------------------------- comparing
+
+    @property
+    def may_compare(self) -> bool:
+        """Whether there is a request to compare with, and an engine that does nothing else."""
+        state = self.answering.state
+        return self.dialogue.live is None and state.pair is not None and bool(self.chat.last_question())
+
+    def comparison(self) -> tuple[Comparison, str, int] | None:
+        """The last request, plainly and as the next answer would be made; its words; the context. None: nothing."""
+        question, load, pair = self.chat.last_question(), self.answering.load, self.answering.state.pair
+        if not self.may_compare or load is None or pair is None:
+            return None
+        from app.compare.conduct import Comparison  # not before it is wanted
+        from app.compare.ways import Way
+
+        mode = "auto" if self.mode == "off" else self.mode
+        settings = self.settings()
+        changes = {
+            "messages": self.chat.prompt(self.system_prompt, question=True),
+            "seed": settings.seed if settings.seed is not None else secrets.randbelow(2**31),
+            "max_tokens": settings.max_tokens or COMPARED_TOKENS,
+        }
+        wanted = settings.model_copy(update=changes)
+        return Comparison((Way("off"), Way(mode, settings.draft_max)), wanted, load), question, pair.context
+
+    def keep_way(self, mode: SpeculationMode | None) -> None:
+        """What a comparison ended with: the mode for the next answers."""
+        if mode is not None and mode != self.mode:
+            self.mode = mode
+            self.say(f"Speculation: {mode}, from the next answer on.")
         self.engine_changed()
 
     # --------------------------------------------------------------------------------------------------- leaving

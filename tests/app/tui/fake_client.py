@@ -23,6 +23,8 @@ from engine.protocol import (
     Prefilling,
     Progress,
     Receipt,
+    Replay,
+    Replayed,
     TemplateInfo,
     TextDelta,
 )
@@ -176,6 +178,7 @@ class FakeClient:
     cancels: int = 0
     loaded: list[LoadSettings] = field(default_factory=list)
     """Every pair that was asked for."""
+    replayed: list[Replay] = field(default_factory=list)
     closed: bool = False
     on_pair_change: Callable[[PairInfo], None] = field(default=lambda pair: None)
     at_once: int = 0
@@ -273,6 +276,10 @@ class FakeClient:
         self._load_cancelled.set()
         if self._cancelled is not None:
             self._cancelled.set()
+
+    async def replay(self, wanted: Replay) -> AsyncGenerator[Loading | Loaded | Prefilling | Replayed | Failed, None]:
+        self.replayed.append(wanted)
+        yield Replayed(id=0, compared=len(wanted.token_ids))
 
     async def describe(self) -> Described | Failed:
         raise NotImplementedError

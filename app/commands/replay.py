@@ -1,0 +1,117 @@
+"""``slipstream replay`` and ``slipstream receipt``: what an answer was made of, and whether it comes out again."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping
+from typing import Any, Final
+
+from app import paths
+from app.clean import clean
+from app.commands import client
+from app.commands.errors import FAILED, CommandError, say
+from app.commands.stdout import Progress, print_text
+from app.replay import shown
+from app.replay.again import EXACT, CannotReplay, Manner, Outcome, make_again
+from app.replay.kept import KeptAnswer, kept_answer, last_answers
+from engine.client import EngineClient
+from engine.protocol import Failed
+
+LAST: Final = "last"
+DIFFERENT: Final = 2
+"""The exit code where an answer does not come out as it was."""
+
+
+def show_receipt(options: Mapping[str, Any]) -> int:
+    """Print the receipt of one answer; returns 0."""
+    answer = _answers(options["answer"], 1)[0]
+    if options["as_json"]:
+        print_text(json.dumps(shown.as_json(answer), indent=2, ensure_ascii=False))
+    else:
+        print_text(clean("\n".join(shown.as_text(answer))))
+    return 0
+
+
+def run_replay(options: Mapping[str, Any]) -> int:
+    """Returns the exit code: 0 all are identical, 1 error, 2 one differs."""
+    answers = _answers(options["answer"], options["count"])
+    return asyncio.run(_replay(client.make_client(), answers, options["how"], as_json=options["as_json"]))
+
+
+def _answers(name: str, count: int) -> list[KeptAnswer]:
+    """The answer of this id, or the newest ``count``."""
+    store = paths.chats_file()
+    if name == LAST:
+        if found := last_answers(store, most=count):
+            return found
+        raise CommandError("There is no answer with a receipt yet. Ask something in the chat first.")
+    if not name.isdecimal():
+        raise CommandError(f"An answer is named by its number, or by the word last, not {name[:40]!r}.")
+    answer = kept_answer(store, int(name))
+    if answer is None:
+        raise CommandError(f"There is no answer {name} with a receipt. The full receipt in the chat shows the number.")
+    return [answer]
+
+
+async def _replay(engine: EngineClient, answers: list[KeptAnswer], how: str, *, as_json: bool) -> int:
+    progress, results = Progress(), list[dict[str, Any]]()
+    worst = 0
+    try:
+        described = await engine.describe()
+        if isinstance(described, Failed):
+            say(described.message)
+            return FAILED
+        for number, answer in enumerate(answers, start=1):
+            progress.show(f"answer {number}/{len(answers)}")
+            try:
+                outcome = await make_again(engine, answer, _manner(how, answer), described.versions)
+            except CannotReplay as error:
+                progress.clear()
+                worst = max(worst, FAILED)
+                results.append({"answer": answer.id, "identical": None, "words": str(error)})
+            else:
+                progress.clear()
+                worst = worst if outcome.identical else DIFFERENT
+                results.append(_result(answer, outcome))
+            if not as_json:
+                for line in _lines(results[-1]):
+                    print_text(clean(line))
+    finally:
+        await engine.close()
+    if as_json:
+        print_text(json.dumps(results, indent=2, ensure_ascii=False))
+    return worst
+
+
+def _manner(how: str, answer: KeptAnswer) -> Manner:
+    """``as-was``: anew with the same speculation where the mode was exact, else by its own passes, since in fast mode
+    the cache may have been filled by the turns before."""
+    if how != "as-was":
+        return how  # type: ignore[return-value]
+    return answer.receipt.settings.speculation if answer.receipt.mode == EXACT else "passes"
+
+
+def _result(answer: KeptAnswer, outcome: Outcome) -> dict[str, Any]:
+    return {
+        "answer": answer.id,
+        "chat": answer.chat,
+        "identical": outcome.identical,
+        "how": outcome.manner,
+        "compared": outcome.compared,
+        "first_difference": outcome.place,
+        "difference": outcome.difference.model_dump(mode="json") if outcome.difference else None,
+        "words": outcome.words,
+        "circumstances": outcome.circumstances,
+    }
+
+
+def _lines(result: dict[str, Any]) -> list[str]:
+    lines = [f"answer {result['answer']}: {result['words']}"]
+    found = result.get("difference")
+    if found:
+        lines.append(
+            f"  then token {found['expected']} (the model gives it {found['expected_probability']:.1%}), "
+            f"now {found['chosen']} ({found['chosen_probability']:.1%})"
+        )
+    return lines + [f"  {words}" for words in result.get("circumstances", ()) if words not in result["words"]]

@@ -1,0 +1,128 @@
+"""A benchmark: the same comparison over many prompts, sorted by what kind of work they are."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+
+from app.compare.conduct import Comparison, one_round, warm_up
+from app.compare.runs import Engine, Run
+from app.compare.statistics import Estimate, estimate
+from app.compare.suite import Task
+from app.compare.verdict import identical, paired_ratios, whole
+from app.compare.ways import Way
+from engine.protocol import GenerateSettings, LoadSettings
+
+
+@dataclass
+class Bench:
+    """One comparison for each task, all with the same ways, settings and pair."""
+
+    tasks: list[Task]
+    ways: tuple[Way, ...]
+    wanted: GenerateSettings
+    load: LoadSettings
+    repetitions: int
+    comparisons: list[Comparison] = field(default_factory=list)
+    stopped: bool = False
+
+    def __post_init__(self) -> None:
+        self.comparisons = [
+            Comparison(
+                self.ways,
+                self.wanted.model_copy(
+                    update={"messages": (*self.wanted.messages, *task.messages), "prompt_ids": task.prompt_ids}
+                ),
+                self.load,
+                self.repetitions,
+            )
+            for task in self.tasks
+        ]
+
+    @property
+    def categories(self) -> list[str]:
+        return list(dict.fromkeys(task.category for task in self.tasks))
+
+    @property
+    def runs_made(self) -> int:
+        return sum(len(comparison.seconds) for comparison in self.comparisons)
+
+    @property
+    def runs_wanted(self) -> int:
+        return len(self.tasks) * len(self.ways) * self.repetitions
+
+    @property
+    def seconds_left(self) -> float | None:
+        """By the mean of the runs so far; None before the first."""
+        seconds = [each for comparison in self.comparisons for each in comparison.seconds]
+        return (self.runs_wanted - len(seconds)) * statistics.mean(seconds) if seconds else None
+
+
+async def run_bench(
+    engine: Engine,
+    bench: Bench,
+    *,
+    changed: Callable[[Task, Run], None] = lambda task, run: None,
+    warming: Callable[[Way], None] = lambda way: None,
+) -> Bench:
+    """Warm up once, then every way on every prompt, as often as wanted. Set ``bench.stopped`` and cancel the engine's
+    request to end it early. Raises RunFailed."""
+    await warm_up(engine, bench.comparisons[0], warming)
+    for repetition in range(bench.repetitions):
+        for place, (task, comparison) in enumerate(zip(bench.tasks, bench.comparisons, strict=True)):
+            comparison.stopped = bench.stopped
+            await one_round(engine, comparison, repetition, place=place, changed=partial(changed, task))
+            bench.stopped = bench.stopped or comparison.stopped
+    return bench
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One way on one category (or on all): how much faster than the first way on whole answers, and its figures."""
+
+    category: str
+    way: str
+    ratio: Estimate | None
+    """Geometric mean of paired ratios with its 95 % interval; None for the first way itself."""
+    tokens_per_second: float | None
+    acceptance: float | None
+    tokens_per_pass: float | None
+    runs: int
+
+
+def summary(bench: Bench) -> list[Line]:
+    """A line for each category and way, then one for all categories, each of which weighs the same."""
+    lines = [_line(bench, [category], category, way) for category in bench.categories for way in bench.ways]
+    if len(bench.categories) > 1:
+        lines += [_line(bench, bench.categories, "all", way) for way in bench.ways]
+    return lines
+
+
+def _line(bench: Bench, categories: Sequence[str], name: str, way: Way) -> Line:
+    groups = [
+        [comparison for task, comparison in zip(bench.tasks, bench.comparisons, strict=True) if task.category == each]
+        for each in categories
+    ]
+    runs = [run for group in groups for comparison in group for run in comparison.of(way)]
+    ratios = [[ratio for comparison in group for ratio in paired_ratios(comparison, way, whole)] for group in groups]
+    rates = [rate for run in runs if (rate := run.stats.decode_tokens_per_second)]
+    accepted = sum(run.stats.accepted for run in runs)
+    verified = accepted + sum(run.stats.rejected for run in runs)
+    tokens, passes = sum(run.stats.output_tokens for run in runs), sum(run.stats.target_passes for run in runs)
+    return Line(
+        name,
+        way.label,
+        None if way == bench.ways[0] else estimate(ratios),
+        statistics.median(rates) if rates else None,
+        accepted / verified if verified else None,
+        tokens / passes if passes else None,
+        len(runs),
+    )
+
+
+def same_everywhere(bench: Bench) -> tuple[int, int]:
+    """On how many prompts every run gave the same tokens, and on how many that could be compared."""
+    found = [same for comparison in bench.comparisons if (same := identical(comparison)) is not None]
+    return sum(found), len(found)

@@ -1,0 +1,113 @@
+"""A benchmark's results as JSON, CSV, Markdown and for reading."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+import platform
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from app import __version__
+from app.compare.bench import Bench, Line, same_everywhere, summary
+from app.compare.report import busy_words, run_json
+from engine.protocol import Described, PairInfo
+
+COLUMNS: Final = ("category", "way", "whole answers", "tokens/s", "accepted", "tokens/pass", "runs")
+
+
+def as_json(bench: Bench, pair: PairInfo | None, described: Described | None) -> dict[str, Any]:
+    """Everything: circumstances, summary, and every run with its figures and receipt."""
+    return {
+        "slipstream": __version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "machine": {"system": platform.platform(), "processor": platform.machine(), "cores": os.cpu_count()},
+        "build": {"versions": described.versions, "system_info": described.system_info} if described else None,
+        "load_average": os.getloadavg() if hasattr(os, "getloadavg") else None,
+        "pair": pair.model_dump(mode="json") if pair else None,
+        "settings": bench.wanted.model_dump(mode="json", exclude={"messages", "prompt_ids"}),
+        "ways": [way.label for way in bench.ways],
+        "repetitions": bench.repetitions,
+        "stopped": bench.stopped,
+        "identical": dict(zip(("prompts", "compared"), same_everywhere(bench), strict=True)),
+        "summary": [asdict(line) for line in summary(bench)],
+        "runs": [
+            {"task": task.id, "category": task.category, **run_json(run)}
+            for task, comparison in zip(bench.tasks, bench.comparisons, strict=True)
+            for run in comparison.runs
+        ],
+    }
+
+
+def as_csv(bench: Bench) -> str:
+    """A line for each run."""
+    out = io.StringIO()
+    names = ("total_seconds", "time_to_first_token", "decode_tokens_per_second", "output_tokens", "drafted", "accepted")
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["task", "category", "way", "repetition", "finish_reason", *names])
+    for task, comparison in zip(bench.tasks, bench.comparisons, strict=True):
+        for run in comparison.runs:
+            figures = [getattr(run.stats, name) for name in names]
+            writer.writerow([task.id, task.category, run.way.label, run.repetition, run.finish_reason, *figures])
+    return out.getvalue().rstrip("\n")
+
+
+def as_markdown(bench: Bench, pair: PairInfo | None) -> str:
+    """The summary as a table."""
+    rows = ["| " + " | ".join(COLUMNS) + " |", "|---|---|---:|---:|---:|---:|---:|"]
+    rows += ["| " + " | ".join(_cells(line)) + " |" for line in summary(bench)]
+    return "\n".join([*_heading(bench, pair), "", *rows, "", same_words(bench), *_busy(bench)])
+
+
+def as_text(bench: Bench, pair: PairInfo | None) -> str:
+    """The summary in columns."""
+    table = [list(COLUMNS), *(_cells(line) for line in summary(bench))]
+    widths = [max(len(row[column]) for row in table) for column in range(len(COLUMNS))]
+    lines = [
+        "  ".join(
+            cell.ljust(width) if column < 2 else cell.rjust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in table
+    ]
+    return "\n".join([*_heading(bench, pair), "", *lines, "", same_words(bench), *_busy(bench)])
+
+
+def same_words(bench: Bench) -> str:
+    """How many prompts were answered alike by every way."""
+    same, compared = same_everywhere(bench)
+    if not compared:
+        return "No two answers could be compared."
+    if same == compared:
+        return f"Identical answers by every way on all {compared} prompts."
+    return f"Identical answers by every way on {same} of {compared} prompts."
+
+
+def _busy(bench: Bench) -> list[str]:
+    return busy_words([run for comparison in bench.comparisons for run in comparison.runs])
+
+
+def _heading(bench: Bench, pair: PairInfo | None) -> list[str]:
+    if pair is None:
+        return []
+    draft = f" + {pair.draft.name}" if pair.draft else ""
+    more = f"{len(bench.tasks)} prompts, {bench.repetitions} runs of each way, {pair.threads} threads, {pair.badge}"
+    return [
+        f"{pair.target.name}{draft}: {more}",
+        f"Times of whole answers against {bench.ways[0].label}, geometric "
+        "means of neighbouring runs with 95 % intervals; more is faster.",
+    ]
+
+
+def _cells(line: Line) -> list[str]:
+    return [
+        line.category,
+        line.way,
+        "1" if line.ratio is None else str(line.ratio),
+        "–" if line.tokens_per_second is None else f"{line.tokens_per_second:.1f}",
+        "–" if line.acceptance is None else f"{100 * line.acceptance:.0f} %",
+        "–" if line.tokens_per_pass is None else f"{line.tokens_per_pass:.2f}",
+        str(line.runs),
+    ]

@@ -1,0 +1,92 @@
+"""A finished comparison as JSON and as text."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
+
+from app.compare.causes import Cause
+from app.compare.conduct import Comparison
+from app.compare.runs import Run
+from app.compare.verdict import Row, identical, speedup, table, verdict, whole
+
+
+def as_json(comparison: Comparison, memory: Sequence[int | None], cause: Cause | None) -> dict[str, Any]:
+    """``identical``, ``speedup`` (way -> median, low, high, count), ``verdict``, ``runs`` and how they were made."""
+    ratios = {way.label: speedup(comparison, way, whole) for way in comparison.ways[1:]}
+    wanted = comparison.wanted
+    return {
+        "identical": identical(comparison),
+        "speedup": {label: asdict(ratio) if ratio else None for label, ratio in ratios.items()},
+        "verdict": verdict(comparison, memory),
+        "difference": asdict(cause) if cause else None,
+        "ways": [way.label for way in comparison.ways],
+        "memory": dict(zip([way.label for way in comparison.ways], memory, strict=True)),
+        "rounds": comparison.rounds,
+        "stopped": comparison.stopped,
+        "notes": [*busy_words(comparison.runs), *comparison.notes],
+        "seed": wanted.seed,
+        "settings": wanted.model_dump(mode="json", exclude={"messages", "prompt_ids"}),
+        "runs": [run_json(run) for run in comparison.runs],
+    }
+
+
+def run_json(run: Run) -> dict[str, Any]:
+    """One run with its figures and its receipt."""
+    return {
+        "way": run.way.label,
+        "repetition": run.repetition,
+        "finish_reason": run.finish_reason,
+        "text": run.text,
+        "token_ids": run.token_ids,
+        "wall_seconds": run.wall_seconds,
+        "foreign_cores": run.foreign,
+        "stats": run.stats.model_dump(mode="json"),
+        "receipt": run.receipt.model_dump(mode="json") if run.receipt else None,
+    }
+
+
+def as_text(comparison: Comparison, memory: Sequence[int | None], cause: Cause | None) -> list[str]:
+    """The table and the sentences below it, a line each."""
+    lines = [*_table(comparison, table(comparison, memory)), ""]
+    lines.append(same_words(comparison, cause))
+    lines.append(verdict(comparison, memory))
+    return [*lines, *busy_words(comparison.runs), *comparison.notes]
+
+
+def busy_words(runs: Sequence[Run]) -> list[str]:
+    """A warning where other processes used the machine: such times are theirs as well."""
+    shares = [run.foreign for run in runs if run.busy and run.foreign is not None]
+    if not shares:
+        return []
+    cores = statistics.median(shares)
+    return [
+        f"Other processes used {cores:.1f} cores during {len(shares)} of {len(runs)} runs; measure again when they "
+        "are done, and the figures will be this program's own."
+    ]
+
+
+def same_words(comparison: Comparison, cause: Cause | None) -> str:
+    """Whether the answers are the same, in words: compared, never assumed."""
+    same = identical(comparison)
+    runs = [run for run in comparison.runs if run.whole]
+    if same is None:
+        return "There are no two answers to compare yet."
+    if not same:
+        return cause.words if cause else "The answers differ."
+    mode = f", {runs[0].receipt.mode}" if runs[0].receipt else ""
+    return f"Identical: {len(runs[0].token_ids):,} tokens in all {len(runs)} runs{mode}."
+
+
+def _table(comparison: Comparison, rows: list[Row]) -> list[str]:
+    labels = [way.label for way in comparison.ways]
+    width = max(14, *(len(label) for label in labels), *(len(cell) for row in rows for cell in row.cells))
+    name = max(len(row.name) for row in rows)
+    lines = [f"{'':<{name}}" + "".join(f"  {label:>{width}}" for label in labels)]
+    for row in rows:
+        ratios = "   ".join(str(ratio) for ratio in row.ratios if ratio is not None)
+        cells = "".join(f"  {cell:>{width}}" for cell in row.cells)
+        lines.append(f"{row.name:<{name}}{cells}   {ratios}".rstrip())
+    return lines

@@ -1,0 +1,124 @@
+"""Making a kept answer again: by its own passes, or as another way of speculation would; token by token."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from typing import Final, Literal
+
+from app.compare.order import fork
+from app.compare.runs import Engine
+from app.replay.circumstances import differences, file_trouble
+from app.replay.kept import KeptAnswer
+from engine.protocol import (
+    Difference,
+    Failed,
+    Finished,
+    LoadSettings,
+    ModelFile,
+    Replay,
+    Replayed,
+    SpeculationMode,
+)
+
+Manner = SpeculationMode | Literal["passes"]
+"""``passes``: every pass as wide as it was. A mode: the answer is made anew, with this kind of speculation."""
+
+EXACT: Final = "exact"
+
+
+class CannotReplay(Exception):
+    """``str()`` is the sentence for people."""
+
+
+@dataclass(slots=True)
+class Outcome:
+    """``compared`` tokens were made again. ``place``: index of the first that differs; None: all are the same.
+    ``words``: what was found, and where it differs the likely cause; ``circumstances``: what is otherwise now."""
+
+    manner: Manner
+    compared: int
+    place: int | None
+    words: str
+    difference: Difference | None = None
+    circumstances: list[str] = field(default_factory=list)
+
+    @property
+    def identical(self) -> bool:
+        return self.place is None
+
+
+def wanted_pair(answer: KeptAnswer) -> LoadSettings:
+    """The files, context, threads and mode that answered then. Raises CannotReplay where the file is another one."""
+    receipt = answer.receipt
+    if (trouble := file_trouble(receipt.target)) is not None:
+        raise CannotReplay(f"The answer cannot be made again: {trouble}")
+    draft = receipt.draft if receipt.draft and file_trouble(receipt.draft) is None else None
+    return LoadSettings(
+        target=ModelFile(path=receipt.target.path, gpu_layers=receipt.target.gpu_layers),
+        draft=ModelFile(path=draft.path, gpu_layers=draft.gpu_layers) if draft else None,
+        context=receipt.context,
+        threads=receipt.threads,
+        mode="exact" if receipt.mode.startswith(EXACT) else "fast",
+    )
+
+
+async def make_again(engine: Engine, answer: KeptAnswer, manner: Manner, versions: dict[str, str]) -> Outcome:
+    """Hold the pair of :func:`wanted_pair`, make the answer again and compare. Raises CannotReplay."""
+    async with aclosing(engine.load(wanted_pair(answer))) as events:
+        async for event in events:
+            if isinstance(event, Failed):
+                raise CannotReplay(event.message)
+    assert engine.pair is not None
+    circumstances = differences(answer.receipt, engine.pair, versions)
+    if manner == "passes":
+        outcome = await _by_passes(engine, answer)
+    else:
+        outcome = await _anew(engine, answer, manner)
+    outcome.circumstances = circumstances
+    outcome.words = _words(answer, outcome)
+    return outcome
+
+
+async def _by_passes(engine: Engine, answer: KeptAnswer) -> Outcome:
+    receipt = answer.receipt
+    wanted = Replay(
+        id=0,
+        prompt_ids=receipt.prompt_ids,
+        token_ids=answer.token_ids,
+        passes=receipt.passes,
+        sampling=receipt.settings.sampling,
+        seed=receipt.seed,
+    )
+    async with aclosing(engine.replay(wanted)) as events:
+        async for event in events:
+            if isinstance(event, Failed):
+                raise CannotReplay(event.message)
+            if isinstance(event, Replayed):
+                place = event.difference.index if event.difference else None
+                return Outcome("passes", event.compared, place, "", event.difference)
+    raise CannotReplay("The engine's reply has no end.")
+
+
+async def _anew(engine: Engine, answer: KeptAnswer, mode: SpeculationMode) -> Outcome:
+    count = len(answer.token_ids)
+    request = answer.request().model_copy(update={"speculation": mode, "fresh": True, "max_tokens": count})
+    async with aclosing(engine.generate(request)) as events:
+        async for event in events:
+            if isinstance(event, Failed):
+                raise CannotReplay(event.message)
+            if isinstance(event, Finished):
+                return Outcome(mode, len(event.token_ids), fork(answer.token_ids, event.token_ids), "")
+    raise CannotReplay("The engine's reply has no end.")
+
+
+def _words(answer: KeptAnswer, outcome: Outcome) -> str:
+    how = "by the passes it was made by" if outcome.manner == "passes" else f"anew, speculation {outcome.manner}"
+    if outcome.place is None:
+        return f"Identical: {outcome.compared:,} tokens made again {how}."
+    words = f"Different from token {outcome.place + 1} of {len(answer.token_ids):,} on, made again {how}."
+    if outcome.circumstances:
+        return f"{words} The likely cause: {outcome.circumstances[0]}"
+    if outcome.manner != "passes" and not answer.receipt.mode.startswith(EXACT):
+        return f"{words} In fast mode passes of another width may round otherwise: try it by its own passes."
+    return f"{words} Nothing here is otherwise than it was: the answer's record or this engine is wrong."

@@ -1,0 +1,82 @@
+"""An answer as the chat store keeps it, with everything that is needed to check it. Reads only."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from engine.protocol import GenerateSettings, Receipt
+from engine.stats import Stats
+
+_COLUMNS: Final = """
+    SELECT m.id, c.title, m.content, f.finish_reason, f.token_ids, f.sources, f.stats, f.receipt
+    FROM figures f JOIN messages m ON m.id = f.message JOIN conversations c ON c.id = m.conversation
+    WHERE f.receipt IS NOT NULL AND c.deleted IS NULL
+"""
+_ONE: Final = f"{_COLUMNS} AND m.id = ?"
+_LAST: Final = f"{_COLUMNS} AND (?1 IS NULL OR m.conversation = ?1) ORDER BY m.id DESC LIMIT ?2"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptAnswer:
+    """One finished answer. ``id`` is the message's, by which people name it."""
+
+    id: int
+    chat: str
+    text: str
+    finish_reason: str
+    token_ids: tuple[int, ...]
+    sources: str
+    stats: Stats
+    receipt: Receipt
+
+    def request(self) -> GenerateSettings:
+        """The request that it was given to, with what was found out on the way: prompt, seed, stop strings."""
+        settings, receipt = self.receipt.settings, self.receipt
+        return settings.model_copy(
+            update={
+                "messages": (),
+                "prompt_ids": receipt.prompt_ids,
+                "seed": receipt.seed,
+                "stop": tuple(dict.fromkeys((*settings.stop, *receipt.stop))),
+            }
+        )
+
+
+def kept_answer(store: Path, answer: int) -> KeptAnswer | None:
+    """The answer with this id; None where there is none with a receipt that can be read."""
+    return next(iter(_read(store, _ONE, (answer,))), None)
+
+
+def last_answers(store: Path, chat: int | None = None, *, most: int = 1) -> list[KeptAnswer]:
+    """The newest answers of any chat, or of this one, newest first."""
+    return _read(store, _LAST, (chat, most))
+
+
+def _read(store: Path, query: str, values: tuple[int | None, ...]) -> list[KeptAnswer]:
+    if not store.is_file():
+        return []
+    try:
+        with contextlib.closing(sqlite3.connect(f"{store.absolute().as_uri()}?mode=ro", uri=True, timeout=1.0)) as db:
+            rows = db.execute(query, values).fetchall()
+    except sqlite3.Error:
+        return []
+    found = []
+    for number, title, text, reason, ids, sources, stats, receipt in rows:
+        with contextlib.suppress(ValueError):  # written by a version whose format this one cannot read
+            found.append(
+                KeptAnswer(
+                    number,
+                    title,
+                    text,
+                    reason,
+                    tuple(int(token) for token in ids.split(",") if token),
+                    sources,
+                    Stats.model_validate_json(stats),
+                    Receipt.model_validate_json(receipt),
+                )
+            )
+    return found

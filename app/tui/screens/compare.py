@@ -1,0 +1,180 @@
+"""The Compare screen: the last request once more, plainly and with speculation, side by side, and what it brings."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, ClassVar, Final
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Horizontal, VerticalScroll
+from textual.content import Content
+from textual.screen import Screen
+from textual.widgets import Static
+
+from app.clean import clean, clean_line
+from app.compare.causes import Cause, explain
+from app.compare.conduct import Comparison, conduct
+from app.compare.memory import memory_of
+from app.compare.report import busy_words, same_words
+from app.compare.runs import Run, RunFailed
+from app.compare.verdict import first_fork, table, verdict
+from app.compare.ways import Way
+from app.tui.background import aside
+from app.tui.keys import COMPARE
+from app.tui.widgets.answer_pane import AnswerPane
+from app.tui.widgets.compare_header import CompareHeader
+from app.tui.widgets.compare_table import CompareTable
+from app.tui.widgets.curve_plot import CurvePlot
+from app.tui.widgets.key_bar import KeyBar
+from app.tui.widgets.too_small import TooSmall
+
+if TYPE_CHECKING:
+    from app.tui.ports import Engine
+    from engine.protocol import SpeculationMode
+
+log = logging.getLogger(__name__)
+
+FRAME_SECONDS: Final = 1 / 8
+STYLES: Final = "answer_pane compare_table curve_plot"
+
+
+class CompareScreen(Screen["SpeculationMode | None"]):
+    """Runs by itself as soon as it is there. Ends with the mode to go on with, or None: as before."""
+
+    CSS_PATH: ClassVar = ["compare.tcss", *(f"../widgets/{name}.tcss" for name in STYLES.split())]
+    BINDINGS: ClassVar[list[BindingType]] = [*COMPARE]
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]  # noqa: RUF012
+
+    def __init__(self, engine: Engine, comparison: Comparison, title: str, context: int) -> None:
+        """``title``: what was asked, in its own words. The engine must be idle and stay so."""
+        super().__init__()
+        self.comparison = comparison
+        self._engine, self._question, self._window = engine, title, context
+        self._memory: list[int | None] = [None for _ in comparison.ways]
+        self._cause: Cause | None = None
+        self._failure = ""
+        self._over = False
+        self._warming: Way | None = None
+        self._due = True
+
+    def compose(self) -> ComposeResult:
+        yield CompareHeader(self._question)
+        with Horizontal(id="panes"):
+            for way in self.comparison.ways:
+                yield AnswerPane(way.label)
+        with VerticalScroll(id="figures", can_focus=False):
+            with Horizontal(id="table-and-plot"):
+                yield CompareTable()
+                yield CurvePlot()
+            yield Static(id="same", markup=False)
+            yield Static(id="verdict", markup=False)
+        yield KeyBar()
+        yield TooSmall(markup=False)
+
+    def on_mount(self) -> None:
+        self.set_interval(FRAME_SECONDS, self._draw)
+        self.run_worker(self._run(), name="compare", exit_on_error=False)
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.query_one(TooSmall).fit(event.size)
+        self._due = True
+
+    # --------------------------------------------------------------------------------------------------- running
+
+    async def _run(self) -> None:
+        comparison = self.comparison
+        try:
+            self._memory = [await aside(memory_of, way, comparison.load, self._window) for way in comparison.ways]
+            await conduct(self._engine, comparison, changed=self._changed, warming=self._warm)
+            forked = first_fork(comparison)
+            if forked is not None and not comparison.stopped:
+                self._cause = await explain(self._engine, *forked)
+        except RunFailed as error:
+            self._failure = str(error)
+        except Exception as error:
+            log.exception("a comparison failed")
+            self._failure = f"The comparison ended by a fault of Slipstream's own ({type(error).__name__})."
+        self._over, self._due = True, True
+        self._draw()
+        self.refresh_bindings()
+
+    def _warm(self, way: Way) -> None:
+        self._warming, self._due = way, True
+
+    def _changed(self, run: Run) -> None:
+        self._warming, self._due = None, True
+
+    @property
+    def _current(self) -> Run | None:
+        runs = self.comparison.runs
+        return runs[-1] if runs and not runs[-1].finish_reason and not self._over else None
+
+    # --------------------------------------------------------------------------------------------------- drawing
+
+    def _draw(self) -> None:
+        """A frame, where something has changed since the last one."""
+        if not self._due or not self.is_mounted:
+            return
+        self._due = False
+        comparison = self.comparison
+        latest = [self._latest(way) for way in comparison.ways]
+        self.query_one(CompareHeader).show(comparison, self._warming, over=self._over)
+        for pane, run in zip(self.query(AnswerPane), latest, strict=True):
+            pane.show(run, latest[0], current=run is not None and run is self._current)
+        self.query_one(CompareTable).show(comparison, table(comparison, self._memory))
+        self.query_one(CurvePlot).show([run.curve if run else [] for run in latest])
+        self._say()
+
+    def _latest(self, way: Way) -> Run | None:
+        """The run of this way that is being made, else its last whole one."""
+        return next((run for run in reversed(self.comparison.runs) if run.way == way), None)
+
+    def _say(self) -> None:
+        same, words = self.query_one("#same", Static), self.query_one("#verdict", Static)
+        if self._failure:
+            same.update(Content.styled(clean(self._failure), "$warning"))
+            words.update("")
+            return
+        forked = first_fork(self.comparison) is not None
+        said = clean(same_words(self.comparison, self._cause))
+        same.update(Content.styled(said, "$warning" if forked else "$muted"))
+        notes = [*busy_words(self.comparison.runs), *self.comparison.notes] if self._over else []
+        found = verdict(self.comparison, self._memory)
+        lines = Content.styled(clean(found), "bold $foreground" if self._over else "$muted")
+        words.update(Content("\n").join([lines, *(Content.styled(clean(note), "$warning") for note in notes)]))
+
+    # --------------------------------------------------------------------------------------------------- the keys
+
+    @property
+    def chosen(self) -> SpeculationMode | None:
+        """The way that is worth keeping: the fastest whose every pair of runs gained; else the first."""
+        from app.compare.verdict import speedup, whole
+
+        if not self._over or self.comparison.rounds == 0:
+            return None
+        gains = [(found, way) for way in self.comparison.ways[1:] if (found := speedup(self.comparison, way, whole))]
+        best = max(gains, key=lambda each: each[0].median, default=None)
+        return best[1].mode if best is not None and best[0].low > 1 else self.comparison.ways[0].mode
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return self.chosen is not None if action == "keep" else True
+
+    def action_keep(self) -> None:
+        self.dismiss(self.chosen)
+
+    async def action_close(self) -> None:
+        """Stop what runs, and wait until the engine is idle: the chat needs it."""
+        self.comparison.stopped = True
+        while not self._over:
+            await self._engine.cancel()
+            await asyncio.sleep(0.02)
+        self.dismiss(None)
+
+
+def title_of(text: str) -> str:
+    """A question in one line."""
+    return clean_line(text, 120)

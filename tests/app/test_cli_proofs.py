@@ -1,0 +1,193 @@
+"""``compare``, ``bench``, ``replay`` and ``receipt`` with the real engine and the starter model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from app.chats.store import open_chats
+from engine.client import EngineClient
+from engine.protocol import ExactnessMode, Finished, GenerateSettings, LoadSettings, Message, ModelFile, Sampling
+
+ROOT = Path(__file__).resolve().parents[2]
+SLIPSTREAM = Path(sys.executable).with_name("slipstream")
+PROMPT = "Repeat this list twice: apple, pear, plum, apple, pear, plum."
+
+Slipstream = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Path:
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def slipstream(home: Path) -> Slipstream:
+    environment = os.environ | {"SLIPSTREAM_HOME": str(home), "PYTHONPATH": str(ROOT)}
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "app", *arguments],
+            env=environment,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=180,
+        )
+
+    return run
+
+
+def answered(home: Path, model: Path, *, mode: ExactnessMode, answers: int = 3) -> list[int]:
+    """A chat of several turns in the store, made by the engine itself; returns the answers' numbers."""
+    home.mkdir(exist_ok=True)
+    store = open_chats(home / "chats.sqlite", lambda notice: None)
+    client = EngineClient(home / "engine.log")
+    numbers = []
+
+    async def talk() -> None:
+        client.wanted = LoadSettings(target=ModelFile(path=str(model)), context=1024, mode=mode)
+        chat = store.create_conversation()
+        said: list[Message] = []
+        parent = None
+        for turn in range(answers):
+            said.append(Message(role="user", content=PROMPT))
+            parent = store.append_user(chat.id, PROMPT, parent=parent).id
+            answer = store.start_answer(chat.id, parent=parent)
+            sampling = Sampling(temperature=0.8 if turn % 2 else 0.0)
+            wanted = GenerateSettings(messages=tuple(said), speculation="lookup", max_tokens=24, sampling=sampling)
+            async with aclosing(client.generate(wanted)) as events:
+                async for event in events:
+                    if isinstance(event, Finished):
+                        store.finish_answer(answer.id, event)
+                        said.append(Message(role="assistant", content=event.text))
+            parent = answer.id
+            numbers.append(answer.id)
+        await client.close()
+
+    asyncio.run(talk())
+    store.close()
+    return numbers
+
+
+def test_compare_runs_both_ways_and_finds_the_same_answer(slipstream: Slipstream) -> None:
+    done = slipstream("compare", PROMPT, "--max-tokens", "24", "--temperature", "0.8", "--json", "--context", "1024")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["identical"] is True
+    assert [run["way"] for run in found["runs"]] == ["off", "auto", "auto", "off", "auto", "off"]
+    assert found["speedup"]["auto"]["count"] == 3
+    assert found["verdict"].startswith(("auto is ", "no difference between auto and off"))
+    for run in found["runs"]:
+        assert run["stats"]["prompt_tokens_cached"] == 0
+        assert run["wall_seconds"] >= run["stats"]["total_seconds"]
+    assert found["memory"]["off"] == found["memory"]["auto"] > 10**8
+
+
+def test_compare_shows_a_table_and_says_it_in_a_sentence(slipstream: Slipstream) -> None:
+    done = slipstream("compare", PROMPT, "--max-tokens", "8", "--runs", "1", "--ways", "off,lookup:2")
+    assert done.returncode == 0, done.stderr
+    assert "whole answer" in done.stdout
+    assert "Identical: 8 tokens in all 2 runs, exact" in done.stdout
+    assert "lookup:2 took " in done.stdout
+    assert "in one run: too few to say more." in done.stdout
+
+
+def test_compare_of_what_is_not_possible_says_why(slipstream: Slipstream) -> None:
+    done = slipstream("compare", "x", "--ways", "off,draft")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "draft is not possible here: no draft model chosen." in done.stderr
+    done = slipstream("compare", "x", "--ways", "off")
+    assert "At least two ways are needed to compare" in done.stderr
+    done = slipstream("compare", "--last")
+    assert "There is no chat with an answer that has a receipt." in done.stderr
+
+
+def test_bench_measures_own_prompts_and_keeps_the_results(slipstream: Slipstream, home: Path, tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_text(json.dumps({"prompt": PROMPT, "category": "lists"}) + "\n")
+    done = slipstream("bench", "--prompts", str(file), "--runs", "1", "--max-tokens", "8", "--markdown")
+    assert done.returncode == 0, done.stderr
+    assert "| lists | auto |" in done.stdout
+    assert "Identical answers by every way on all 1 prompts." in done.stdout
+    (kept,) = (home / "bench").iterdir()
+    assert len(json.loads(kept.read_text())["runs"]) == 2
+    assert f"kept in {kept}" in done.stderr
+
+
+@pytest.mark.parametrize("mode", ["exact", "fast"])
+def test_replay_makes_stored_answers_again(
+    slipstream: Slipstream, home: Path, smol_path: Path, mode: ExactnessMode
+) -> None:
+    numbers = answered(home, smol_path, mode=mode)
+    done = slipstream("replay", "last", "--count", "9", "--how", "passes", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    assert [result["answer"] for result in found] == numbers[::-1]
+    assert [result["identical"] for result in found] == [True] * 3, found
+    assert all(result["compared"] >= 4 for result in found)
+
+
+def test_replay_anew_with_and_without_speculation(slipstream: Slipstream, home: Path, smol_path: Path) -> None:
+    numbers = answered(home, smol_path, mode="exact", answers=2)
+    for how in ("as-was", "off", "auto"):
+        done = slipstream("replay", str(numbers[1]), "--how", how)
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert done.stdout.startswith(f"answer {numbers[1]}: Identical: ")
+
+
+def test_a_planted_seed_and_a_planted_file_are_noticed(slipstream: Slipstream, home: Path, smol_path: Path) -> None:
+    import sqlite3
+
+    numbers = answered(home, smol_path, mode="exact", answers=2)
+    with sqlite3.connect(home / "chats.sqlite") as db:
+        db.execute("UPDATE figures SET receipt = json_set(receipt, '$.seed', 12345) WHERE message = ?", (numbers[1],))
+        db.execute(
+            "UPDATE figures SET receipt = json_set(receipt, '$.target.fingerprint', 'abc') WHERE message = ?",
+            (numbers[0],),
+        )
+    done = slipstream("replay", str(numbers[1]), "--how", "off")
+    assert done.returncode == 2
+    assert "Different from token" in done.stdout
+    done = slipstream("replay", str(numbers[0]))
+    assert done.returncode == 1
+    assert "is another file than the one that answered (abc then, " in done.stdout
+
+
+def test_the_receipt_tells_what_the_model_was_shown(slipstream: Slipstream, home: Path, smol_path: Path) -> None:
+    numbers = answered(home, smol_path, mode="exact", answers=2)
+    done = slipstream("receipt", str(numbers[1]))
+    assert done.returncode == 0, done.stderr
+    assert "'<|im_start|>'" in done.stdout
+    assert "of them from the cache" in done.stdout
+    assert "lookup" in done.stdout
+    found = json.loads(slipstream("receipt", "last", "--json").stdout)
+    assert found["answer"] == numbers[1]
+    shown = "".join(token["text"] for token in found["prompt"])
+    assert "apple" in shown
+    done = slipstream("receipt", "seven")
+    assert "An answer is named by its number, or by the word last, not 'seven'." in done.stderr
+    done = slipstream("receipt", "7")
+    assert "There is no answer 7 with a receipt." in done.stderr
+
+
+def test_score_measures_the_pair_and_names_what_limits_it(slipstream: Slipstream) -> None:
+    done = slipstream("score", "--max-tokens", "8", "--runs", "1", "--context", "1024", "--json")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    names = [row["name"] for row in found["rows"]]
+    assert names[:2] == ["longer passes", "break-even"]
+    assert found["limit"].startswith("What limits it: ")
+    assert found["best"] in ("off", "lookup", "auto")
+    assert found["runs"] == 24
+    done = slipstream("score", "--own-chats")
+    assert "This model has answered nothing in your chats yet; leave out --own-chats." in done.stderr

@@ -1,0 +1,127 @@
+"""ctrl+r: the last request once more in two ways, side by side, and what may be said about it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from app.tui.screens.compare import CompareScreen
+from app.tui.widgets.answer_pane import AnswerPane, common
+from engine.protocol import ErrorCode
+from tests.app.tui.fake_client import FakeClient, Step, Wait, answer, ends, failure, receipt, says, stats
+from tests.app.tui.harness import Chat, chat
+
+TEXT = "The Volga is the longest river in Europe."
+
+
+def run(text: str, seconds: float, *, drafts: bool, ids: Sequence[int] = (1, 2, 3)) -> list[Step]:
+    figures = stats(
+        len(ids), accepted=2 if drafts else 0, rejected=1 if drafts else 0, total_seconds=seconds, coverage=0.5
+    )
+    proof = receipt("lookup" if drafts else "none").model_copy(update={"mode": "exact"})
+    end = ends(text, figures=figures, proof=proof).model_copy(update={"token_ids": tuple(ids)})
+    return [*says(text), end]
+
+
+def comparison(plain: float, auto: float, *, other: str = TEXT) -> list[Sequence[Step]]:
+    """The first answer, two warm-ups, and three runs of each way in their order."""
+    ids = (1, 2, 3) if other == TEXT else (1, 2, 4)
+
+    def off() -> list[Step]:
+        return run(TEXT, plain, drafts=False)
+
+    def on() -> list[Step]:
+        return run(other, auto, drafts=True, ids=ids)
+
+    return [answer("The Volga."), off(), on(), off(), on(), on(), off(), on(), off()]
+
+
+async def begun(it: Chat) -> CompareScreen:
+    await it.ask("And the longest one?")
+    await it.pilot.press("ctrl+r")
+    await it.until(lambda: isinstance(it.app.screen, CompareScreen), "the screen")
+    screen = it.app.screen
+    assert isinstance(screen, CompareScreen)
+    return screen
+
+
+async def test_both_answers_the_table_and_the_verdict() -> None:
+    async with chat(FakeClient(comparison(2.0, 1.5)), size=(120, 40)) as it:
+        await begun(it)
+        await it.sees(
+            "compare · “And the longest one?”",
+            "done, 3 runs of each way",
+            "whole answer 2.00 s 1.50 s 1.33x (1.33 – 1.33)",
+            "Identical: 3 tokens in all 6 runs, exact.",
+            "auto is 1.33x faster than off here (1.33 to 1.33).",
+        )
+        assert all(settings.fresh and settings.max_tokens for settings in it.client.asked[1:])
+        said = it.client.asked[1].messages
+        assert [message.content for message in said] == ["And the longest one?"]
+        assert it.app.screen.query(AnswerPane).first().query(".text")
+
+
+async def test_enter_keeps_the_faster_way() -> None:
+    async with chat(FakeClient(comparison(2.0, 2.5)), size=(120, 40)) as it:
+        await begun(it)
+        await it.sees("auto is slower than off here: 0.80x")
+        await it.pilot.press("enter")
+        await it.sees("Speculation: off, from the next answer on.")
+        assert it.screen.mode == "off"
+
+
+async def test_where_the_texts_differ_is_shown_and_explained() -> None:
+    other = "The Volga is the longest river of all."
+    async with chat(FakeClient(comparison(2.0, 1.5, other=other)), size=(120, 40)) as it:
+        await begun(it)
+        await it.sees("The answers differ from token 3 on, by rounding:")
+        assert [wanted.token_ids for wanted in it.client.replayed] == [(1, 2, 3), (1, 2, 4)]
+    assert common(other, TEXT) == len("The Volga is the longest river ")
+    assert common("The Volga", TEXT) == len("The Volga")
+
+
+async def test_esc_stops_what_runs_and_the_chat_goes_on() -> None:
+    script = [*comparison(2.0, 1.5)[:3], [*says("The Vol"), Wait("never"), ends("The Volga.")], answer("Yes.")]
+    async with chat(FakeClient(script), size=(120, 40)) as it:
+        await begun(it)
+        await it.sees("run 1/6")
+        await it.pilot.press("escape")
+        await it.until(lambda: it.app.screen is it.screen, "the chat")
+        assert it.client.cancels > 0
+        await it.ask("Are you there?")
+        assert [role for role, _, _ in it.stored] == ["user", "assistant", "user", "assistant"]
+
+
+async def test_nothing_of_a_comparison_enters_the_chat() -> None:
+    async with chat(FakeClient(comparison(2.0, 1.5)), size=(120, 40)) as it:
+        await begun(it)
+        await it.sees("done, 3 runs of each way")
+        await it.pilot.press("escape")
+        await it.until(lambda: it.app.screen is it.screen, "the chat")
+        assert [text for _, _, text in it.stored] == ["And the longest one?", "The Volga."]
+
+
+async def test_a_failure_is_a_sentence() -> None:
+    words = "The context is too small for this."
+    script = [answer("The Volga."), [failure(ErrorCode.PROMPT_TOO_LARGE, words)]]
+    async with chat(FakeClient(script), size=(120, 40)) as it:
+        await begun(it)
+        await it.sees(words)
+
+
+async def test_there_is_nothing_to_compare_before_the_first_question() -> None:
+    async with chat(size=(120, 40)) as it:
+        await it.pilot.press("ctrl+r")
+        assert it.app.screen is it.screen
+        assert "compare" not in it.footer
+
+
+async def test_the_next_answer_is_made_with_the_kept_way_and_the_composer_keeps_its_text() -> None:
+    async with chat(FakeClient(comparison(2.0, 1.0)), size=(80, 24)) as it:
+        await it.ask("And the longest one?")
+        it.composer.text = "half a message"
+        await it.pilot.press("ctrl+r")
+        await it.sees("auto is 2.00x faster than off here")
+        await it.pilot.press("enter")
+        await it.until(lambda: it.app.screen is it.screen, "the chat")
+        assert it.composer.text == "half a message"
+        assert it.screen.mode == "auto"

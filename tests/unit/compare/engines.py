@@ -1,0 +1,79 @@
+"""An engine of paper: how long each way takes and what it says is written down."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass, field
+
+from engine.protocol import (
+    Failed,
+    Finished,
+    FinishReason,
+    GenerateSettings,
+    Loaded,
+    Loading,
+    LoadSettings,
+    PairInfo,
+    Prefilling,
+    Progress,
+    Replay,
+    Replayed,
+    TextDelta,
+)
+from tests.app.tui.fake_client import pair_of, receipt, stats
+
+Event = Loading | Loaded | Prefilling | TextDelta | Progress | Finished | Failed
+
+
+@dataclass
+class PaperEngine:
+    """``seconds(settings, nth)``: what the whole answer takes; ``ids(settings)``: what it is."""
+
+    seconds: Callable[[GenerateSettings, int], float] = lambda settings, nth: 1.0
+    ids: Callable[[GenerateSettings], tuple[int, ...]] = lambda settings: (5, 6, 7)
+    replies: list[Replayed | Failed] = field(default_factory=list)
+    pair: PairInfo | None = None
+    asked: list[GenerateSettings] = field(default_factory=list)
+    loaded: list[LoadSettings] = field(default_factory=list)
+    replayed: list[Replay] = field(default_factory=list)
+    refused: str | None = None
+    end: FinishReason = "length"
+
+    @property
+    def pid(self) -> int | None:
+        return None
+
+    async def load(self, settings: LoadSettings) -> AsyncGenerator[Loading | Loaded | Failed, None]:
+        self.loaded.append(settings)
+        found = pair_of(settings)
+        if self.refused:
+            found = found.model_copy(update={"draft": None, "draft_refused": self.refused})
+        self.pair = found
+        yield Loaded(id=1, pair=found)
+
+    async def generate(self, settings: GenerateSettings) -> AsyncGenerator[Event, None]:
+        nth = sum(other.speculation == settings.speculation for other in self.asked)
+        self.asked.append(settings)
+        ids = self.ids(settings)
+        yield TextDelta(id=1, text="hello", token_ids=ids, sources="t" * len(ids))
+        drafts = settings.speculation != "off"
+        figures = stats(
+            len(ids),
+            accepted=2 if drafts else 0,
+            rejected=1 if drafts else 0,
+            total_seconds=self.seconds(settings, nth),
+            coverage=2 / len(ids) if drafts else 0.0,
+        )
+        yield Finished(
+            id=1,
+            finish_reason=self.end,
+            text="hello",
+            token_ids=ids,
+            sources="t" * len(ids),
+            stats=figures,
+            receipt=receipt("lookup" if drafts else "none").model_copy(update={"mode": "exact"}),
+        )
+
+    async def replay(self, wanted: Replay) -> AsyncGenerator[Loading | Loaded | Prefilling | Replayed | Failed, None]:
+        self.replayed.append(wanted)
+        yield self.replies.pop(0)

@@ -1,0 +1,119 @@
+"""Many prompts: turns, sums by category, and every form of the results."""
+
+from __future__ import annotations
+
+import asyncio
+import csv
+import io
+from pathlib import Path
+
+import pytest
+
+from app.compare.bench import Bench, run_bench, summary
+from app.compare.bench_report import as_csv, as_json, as_markdown, as_text
+from app.compare.suite import BadSuite, Task, bundled, choose, own
+from app.compare.ways import Way
+from engine.protocol import GenerateSettings, Message
+from tests.unit.compare.engines import PaperEngine
+from tests.unit.compare.test_conduct import LOAD, WANTED
+
+TASKS = [
+    Task(name, category, (Message(role="user", content=name),))
+    for name, category in (("a", "code"), ("b", "code"), ("c", "story"))
+]
+
+
+def measured(seconds: dict[str, float], repetitions: int = 2) -> tuple[Bench, PaperEngine]:
+    """``seconds``: prompt -> what ``auto`` takes; ``off`` always takes 2."""
+
+    def time_of(settings: GenerateSettings, nth: int) -> float:
+        return 2.0 if settings.speculation == "off" else seconds[settings.messages[-1].content]
+
+    engine = PaperEngine(time_of)
+    wanted = WANTED.model_copy(update={"prompt_ids": ()})
+    bench = Bench(TASKS, (Way("off"), Way("auto")), wanted, LOAD, repetitions)
+    return asyncio.run(run_bench(engine, bench)), engine
+
+
+def test_the_bundled_prompts_have_every_kind_of_work_several_times() -> None:
+    tasks = bundled()
+    categories = {task.category for task in tasks}
+    assert categories == {"chat", "code", "edit", "summarize", "quote", "translate", "math", "story"}
+    assert all(sum(task.category == category for task in tasks) >= 3 for category in categories)
+    assert len({task.id for task in tasks}) == len(tasks)
+
+
+def test_ways_take_turns_from_prompt_to_prompt_and_from_round_to_round() -> None:
+    _, engine = measured({"a": 1.0, "b": 1.0, "c": 1.0})
+    asked = [(settings.messages[-1].content, settings.speculation) for settings in engine.asked[2:]]
+    assert asked[:6] == [("a", "off"), ("a", "auto"), ("b", "auto"), ("b", "off"), ("c", "off"), ("c", "auto")]
+    assert asked[6:8] == [("a", "auto"), ("a", "off")]
+    assert len(asked) == 12
+
+
+def test_categories_weigh_the_same_and_the_first_way_is_one() -> None:
+    bench, _ = measured({"a": 1.0, "b": 1.0, "c": 2.0})
+    lines = {(line.category, line.way): line for line in summary(bench)}
+    assert lines["code", "off"].ratio is None
+    code, story, everything = (lines[name, "auto"].ratio for name in ("code", "story", "all"))
+    assert code is not None
+    assert story is not None
+    assert everything is not None
+    assert (code.value, story.value) == (2.0, 1.0)
+    assert everything.value == pytest.approx(2**0.5)
+    assert lines["code", "auto"].runs == 4
+    assert lines["code", "auto"].acceptance == pytest.approx(2 / 3)
+
+
+def test_every_form_has_the_same_runs() -> None:
+    bench, engine = measured({"a": 1.0, "b": 1.0, "c": 2.0})
+    found = as_json(bench, engine.pair, None)
+    assert len(found["runs"]) == 12
+    assert found["identical"] == {"prompts": 3, "compared": 3}
+    assert found["runs"][0]["receipt"]["seed"] == 7
+    rows = list(csv.DictReader(io.StringIO(as_csv(bench))))
+    assert len(rows) == 12
+    assert rows[0]["total_seconds"] == "2.0"
+    assert "| code | auto | 2.00 [2.00, 2.00] |" in as_markdown(bench, engine.pair)
+    text = as_text(bench, engine.pair)
+    assert "Identical answers by every way on all 3 prompts." in text
+    assert "3 prompts, 2 runs of each way, 2 threads" in text
+
+
+def test_a_stop_leaves_what_is_whole() -> None:
+    engine = PaperEngine()
+    bench = Bench(TASKS, (Way("off"), Way("auto")), WANTED, LOAD, 2)
+
+    def stop(task: Task, run: object) -> None:
+        if task.id == "b":
+            for comparison in bench.comparisons:
+                comparison.stopped = True
+
+    asyncio.run(run_bench(engine, bench, changed=stop))
+    assert bench.stopped
+    assert bench.runs_made == 3
+
+
+def test_own_prompts_and_what_is_wrong_with_them(tmp_path: Path) -> None:
+    file = tmp_path / "mine.jsonl"
+    file.write_text('{"prompt": "one"}\n\n{"messages": [{"role": "user", "content": "two"}], "category": "x"}\n')
+    assert [(task.id, task.category) for task in own(file)] == [("1", "own"), ("3", "x")]
+    for text, words in (
+        ("", "mine.jsonl holds no prompt."),
+        ("[1]", "mine.jsonl, line 1: no JSON object."),
+        ('{"prompt": " "}', 'mine.jsonl, line 1: neither "prompt" (a text) nor "messages" (a list).'),
+        ('{"messages": [{"role": "king"}]}', "mine.jsonl, line 1: a message needs a role"),
+    ):
+        file.write_text(text)
+        with pytest.raises(BadSuite) as error:
+            own(file)
+        assert words in str(error.value)
+    with pytest.raises(BadSuite, match="cannot be read"):
+        own(tmp_path / "none.jsonl")
+
+
+def test_categories_and_how_many_of_each() -> None:
+    assert [task.id for task in choose(TASKS, [], 1)] == ["a", "c"]
+    assert [task.id for task in choose(TASKS, ["story"], None)] == ["c"]
+    with pytest.raises(BadSuite, match="There is no category 'poem'; there are code, story"):
+        choose(TASKS, ["poem"], None)

@@ -1,0 +1,72 @@
+"""Runs take turns from an empty history, and only whole ones count."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from app.compare.conduct import WARM_UP_TOKENS, Comparison, conduct
+from app.compare.runs import Run, RunFailed
+from app.compare.ways import Way
+from engine.protocol import GenerateSettings, LoadSettings, ModelFile
+from tests.unit.compare.engines import PaperEngine
+
+LOAD = LoadSettings(target=ModelFile(path="/m/target.gguf"))
+WANTED = GenerateSettings(messages=(), prompt_ids=(1, 2), seed=7, max_tokens=64)
+
+
+def compared(engine: PaperEngine, *ways: Way, repetitions: int = 3, load: LoadSettings = LOAD) -> Comparison:
+    return asyncio.run(conduct(engine, Comparison(ways, WANTED, load, repetitions)))
+
+
+def test_each_way_is_warmed_up_and_then_they_take_turns() -> None:
+    engine = PaperEngine()
+    comparison = compared(engine, Way("off"), Way("auto"))
+    said = [(settings.speculation, settings.max_tokens) for settings in engine.asked]
+    assert said[:2] == [("off", WARM_UP_TOKENS), ("auto", WARM_UP_TOKENS)]
+    assert [mode for mode, _ in said[2:]] == ["off", "auto", "auto", "off", "auto", "off"]
+    assert {limit for _, limit in said[2:]} == {64}
+    assert comparison.rounds == 3
+    assert comparison.done == 1.0
+
+
+def test_every_run_begins_from_nothing_with_the_same_seed() -> None:
+    engine = PaperEngine()
+    compared(engine, Way("off"), Way("lookup", 3))
+    assert all(settings.fresh and settings.seed == 7 and settings.prompt_ids == (1, 2) for settings in engine.asked)
+
+
+def test_the_target_is_loaded_once_and_other_drafts_in_its_place() -> None:
+    engine = PaperEngine()
+    compared(engine, Way("off"), Way("auto"))
+    assert len(engine.loaded) == 1
+    engine = PaperEngine()
+    compared(engine, Way("off"), Way("draft", None, "/m/d.gguf"), repetitions=1)
+    assert [load.draft.path if load.draft else None for load in engine.loaded] == [None, "/m/d.gguf"] * 2
+
+
+def test_a_stop_keeps_what_is_whole() -> None:
+    comparison = Comparison((Way("off"), Way("auto")), WANTED, LOAD, 3)
+
+    def stop_in_the_third(run: Run) -> None:
+        if len(comparison.runs) == 3:
+            comparison.stopped = True
+
+    asyncio.run(conduct(PaperEngine(), comparison, changed=stop_in_the_third))
+    assert [run.way.label for run in comparison.runs] == ["off", "auto", "auto"]
+    assert comparison.rounds == 1
+
+
+def test_a_cancelled_run_ends_it_and_does_not_count() -> None:
+    comparison = compared(PaperEngine(end="cancelled"), Way("off"), Way("auto"))
+    assert comparison.stopped
+    assert (len(comparison.runs), comparison.rounds) == (1, 0)
+
+
+def test_a_draft_that_is_refused_is_never_run_under_its_name() -> None:
+    load = LOAD.model_copy(update={"draft": ModelFile(path="/m/d.gguf")})
+    with pytest.raises(RunFailed, match="draft is not possible here: the vocabulary differs at id 5"):
+        compared(PaperEngine(refused="the vocabulary differs at id 5"), Way("off"), Way("draft"), load=load)
+    comparison = compared(PaperEngine(refused="the vocabulary differs at id 5"), Way("off"), Way("auto"), load=load)
+    assert comparison.notes == ["auto: draft refused: the vocabulary differs at id 5; lookup alone proposes"]

@@ -1,0 +1,107 @@
+"""What may be said of the runs: never more than their spread allows."""
+
+from __future__ import annotations
+
+import asyncio
+
+from app.compare.conduct import Comparison, conduct
+from app.compare.report import as_json, as_text, same_words
+from app.compare.verdict import identical, table, verdict
+from app.compare.ways import Way
+from engine.protocol import GenerateSettings
+from tests.unit.compare.engines import PaperEngine
+from tests.unit.compare.test_conduct import LOAD, WANTED
+
+OFF, AUTO = Way("off"), Way("auto")
+MEMORY = (310_000_000, 310_000_000)
+
+
+def made(plain: list[float], auto: list[float], **engine: object) -> Comparison:
+    """The first second of each list is the warm-up's."""
+
+    def seconds(settings: GenerateSettings, nth: int) -> float:
+        return (plain if settings.speculation == "off" else auto)[nth]
+
+    comparison = Comparison((OFF, AUTO), WANTED, LOAD, len(plain) - 1)
+    return asyncio.run(conduct(PaperEngine(seconds, **engine), comparison))  # type: ignore[arg-type]
+
+
+def test_a_gain_in_every_pair_of_runs_is_called_one() -> None:
+    comparison = made([9, 2.0, 2.2, 2.1], [9, 1.5, 1.4, 1.5])
+    assert verdict(comparison, MEMORY) == "auto is 1.40x faster than off here (1.33 to 1.57)."
+
+
+def test_a_spread_on_both_sides_of_one_is_no_difference() -> None:
+    comparison = made([9, 2.0, 2.0, 2.0], [9, 1.8, 2.1, 1.9])
+    words = "no difference between auto and off that 3 runs could show (0.95 to 1.11)."
+    assert verdict(comparison, MEMORY) == words
+
+
+def test_a_loss_is_called_slower() -> None:
+    comparison = made([9, 2.0, 2.0, 2.0], [9, 2.5, 2.4, 2.6])
+    assert verdict(comparison, MEMORY) == "auto is slower than off here: 0.80x (0.77 to 0.83)."
+
+
+def test_two_runs_are_too_few() -> None:
+    comparison = made([9, 2.0, 2.0], [9, 1.0, 1.0])
+    assert verdict(comparison, MEMORY) == "auto took 1/2.00 of the time in 2 runs: too few to say more."
+
+
+def test_the_memory_of_a_draft_is_told_with_the_gain() -> None:
+    comparison = made([9, 2.0, 2.0, 2.0], [9, 1.0, 1.0, 1.0])
+    words = "auto is 2.00x faster than off here (2.00 to 2.00); its draft takes 0.4 GB."
+    assert verdict(comparison, (310_000_000, 710_000_000)) == words
+
+
+def test_without_a_whole_round_nothing_is_said() -> None:
+    comparison = Comparison((OFF, AUTO), WANTED, LOAD)
+    assert verdict(comparison, MEMORY) == "No way has run to its end yet; nothing can be said."
+    assert same_words(comparison, None) == "There are no two answers to compare yet."
+
+
+def test_identical_is_what_was_compared() -> None:
+    comparison = made([9, 2.0, 2.0, 2.0], [9, 1.0, 1.0, 1.0])
+    assert identical(comparison) is True
+    assert same_words(comparison, None) == "Identical: 3 tokens in all 6 runs, exact."
+    other = made(
+        [9, 2.0, 2.0, 2.0],
+        [9, 1.0, 1.0, 1.0],
+        ids=lambda settings: (5, 6, 7) if settings.speculation == "off" else (5, 8),
+    )
+    assert identical(other) is False
+
+
+def test_the_table_has_medians_and_ratios_of_neighbouring_runs() -> None:
+    comparison = made([9, 2.0, 2.4, 2.2], [9, 1.0, 1.2, 1.0])
+    rows = {row.name: row for row in table(comparison, MEMORY)}
+    assert rows["whole answer"].cells == ("2.20 s", "1.00 s")
+    ratio = rows["whole answer"].ratios[0]
+    assert ratio is not None
+    assert (ratio.median, ratio.low, round(ratio.high, 2), ratio.count) == (2.0, 2.0, 2.2, 3)
+    assert rows["accepted"].cells == ("–", "67 % (6/9)")
+    assert rows["memory"].cells == ("0.31 GB", "0.31 GB")
+
+
+def test_text_and_json_say_the_same() -> None:
+    comparison = made([9, 2.0, 2.4, 2.2], [9, 1.0, 1.2, 1.0])
+    lines, found = as_text(comparison, MEMORY, None), as_json(comparison, MEMORY, None)
+    assert found["verdict"] in lines
+    assert found["identical"] is True
+    assert found["speedup"]["auto"]["median"] == 2.0
+    assert len(found["runs"]) == 6
+    assert found["runs"][0]["stats"]["total_seconds"] == 2.0
+    assert any(line.startswith("whole answer") and "2.00x  (2.00 – 2.20)" in line for line in lines)
+
+
+def test_a_busy_neighbour_is_told() -> None:
+    comparison = made([9, 2.0, 2.4, 2.2], [9, 1.0, 1.2, 1.0])
+    for run in comparison.runs:
+        run.foreign = 0.02
+    assert not any("Other processes" in line for line in as_text(comparison, MEMORY, None))
+    comparison.runs[0].foreign = comparison.runs[1].foreign = 0.9
+    words = (
+        "Other processes used 0.9 cores during 2 of 6 runs; measure again when they are done, and the figures will be "
+        "this program's own."
+    )
+    assert words in as_text(comparison, MEMORY, None)
+    assert as_json(comparison, MEMORY, None)["notes"] == [words]

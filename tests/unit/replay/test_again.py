@@ -1,0 +1,148 @@
+"""Kept answers, read from the store, made again and told about."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.chats.store import ChatStore, open_chats
+from app.replay.again import CannotReplay, make_again, wanted_pair
+from app.replay.kept import KeptAnswer, kept_answer, last_answers
+from app.replay.shown import as_json, as_text
+from engine.files.fingerprint import fingerprint
+from engine.protocol import Difference, Finished, Receipt, Replayed
+from tests.app.tui.fake_client import receipt, stats
+from tests.fixtures.random_models import write_random
+from tests.unit.compare.engines import PaperEngine
+
+VERSIONS = {"slipstream": "1"}
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    return write_random(tmp_path / "tiny.gguf")
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[ChatStore]:
+    store = open_chats(tmp_path / "chats.sqlite", lambda notice: None)
+    yield store
+    store.close()
+
+
+def kept(store: ChatStore, model: Path, **changes: object) -> KeptAnswer:
+    """One answer in the store, as the chat puts it there."""
+    proof = receipt().model_copy(update={"versions": VERSIONS, "mode": "exact", **changes})
+    proof = proof.model_copy(
+        update={"target": proof.target.model_copy(update={"path": str(model), "fingerprint": fingerprint(model)})}
+    )
+    proof = Receipt.model_validate(proof.model_dump())
+    chat = store.create_conversation()
+    question = store.append_user(chat.id, "Name a river.", parent=None)
+    answer = store.start_answer(chat.id, parent=question.id)
+    store.finish_answer(
+        answer.id,
+        Finished(
+            id=1,
+            finish_reason="stop",
+            text="The Rhine",
+            token_ids=(5, 6, 7),
+            sources="tlc",
+            stats=stats(3, accepted=1, rejected=1, prompt=3, prompt_tokens_cached=2),
+            receipt=proof,
+        ),
+    )
+    assert store.file is not None
+    found = kept_answer(store.file, answer.id)
+    assert found is not None
+    return found
+
+
+def test_an_answer_is_found_by_its_number_or_as_the_newest(store: ChatStore, model: Path) -> None:
+    first, second = kept(store, model), kept(store, model)
+    assert store.file is not None
+    assert [answer.id for answer in last_answers(store.file, most=5)] == [second.id, first.id]
+    assert (first.text, first.token_ids, first.sources, first.finish_reason) == ("The Rhine", (5, 6, 7), "tlc", "stop")
+    assert kept_answer(store.file, 12345) is None
+    assert last_answers(Path("/nowhere/chats.sqlite")) == []
+
+
+def test_its_request_has_what_was_found_out_on_the_way(store: ChatStore, model: Path) -> None:
+    request = kept(store, model, stop=("###",)).request()
+    assert (request.prompt_ids, request.seed, request.stop, request.messages) == ((1, 2, 3), 7, ("###",), ())
+
+
+def test_the_pair_is_the_one_that_answered(store: ChatStore, model: Path) -> None:
+    load = wanted_pair(kept(store, model))
+    assert (load.target.path, load.context, load.threads, load.mode) == (str(model), 8192, 2, "exact")
+
+
+def test_a_file_that_was_changed_or_is_gone_is_refused(store: ChatStore, model: Path) -> None:
+    answer = kept(store, model)
+    model.write_bytes(model.read_bytes() + b"x")
+    with pytest.raises(CannotReplay, match=r"is another file than the one that answered \([0-9a-f]{12} then, "):
+        wanted_pair(answer)
+    model.unlink()
+    with pytest.raises(CannotReplay, match=r"tiny\.gguf is not there any more"):
+        wanted_pair(answer)
+
+
+def test_by_its_passes_every_token_is_compared(store: ChatStore, model: Path) -> None:
+    answer = kept(store, model, passes="2 1*3", mode="fast")
+    engine = PaperEngine(replies=[Replayed(id=0, compared=3)])
+    outcome = asyncio.run(make_again(engine, answer, "passes", VERSIONS))
+    assert outcome.identical
+    assert outcome.words == "Identical: 3 tokens made again by the passes it was made by."
+    wanted = engine.replayed[0]
+    assert (wanted.prompt_ids, wanted.token_ids, wanted.passes, wanted.seed) == ((1, 2, 3), (5, 6, 7), "2 1*3", 7)
+
+
+def test_anew_it_is_asked_for_with_an_empty_history(store: ChatStore, model: Path) -> None:
+    answer = kept(store, model)
+    engine = PaperEngine(ids=lambda settings: (5, 6, 7))
+    outcome = asyncio.run(make_again(engine, answer, "off", VERSIONS))
+    assert outcome.words == "Identical: 3 tokens made again anew, speculation off."
+    asked = engine.asked[0]
+    assert (asked.prompt_ids, asked.fresh, asked.seed, asked.max_tokens) == ((1, 2, 3), True, 7, 3)
+
+
+def test_the_first_difference_and_its_likely_cause_are_named(store: ChatStore, model: Path) -> None:
+    answer = kept(store, model, mode="exact settings, untested")
+    engine = PaperEngine(ids=lambda settings: (5, 9, 7))
+    outcome = asyncio.run(make_again(engine, answer, "auto", {"slipstream": "2"}))
+    assert (outcome.place, outcome.identical) == (1, False)
+    assert outcome.words == (
+        "Different from token 2 of 3 on, made again anew, speculation auto. "
+        "The likely cause: slipstream was 1 then and is 2 now."
+    )
+
+
+def test_a_difference_without_a_cause_is_not_explained_away(store: ChatStore, model: Path) -> None:
+    answer = kept(store, model, mode="exact settings, untested")
+    differs = Difference(index=0, expected=5, chosen=6, expected_probability=0.5, chosen_probability=0.4, width=1)
+    engine = PaperEngine(replies=[Replayed(id=0, compared=3, difference=differs)])
+    outcome = asyncio.run(make_again(engine, answer, "passes", VERSIONS))
+    assert outcome.words.endswith("Nothing here is otherwise than it was: the answer's record or this engine is wrong.")
+
+
+def test_the_receipt_shows_every_token_and_where_it_came_from(store: ChatStore, model: Path) -> None:
+    answer = kept(store, model)
+    lines = as_text(answer)
+    assert "what the model was shown: 3 tokens, 2 of them from the cache" in lines
+    assert "what it said: 3 tokens, ended by stop" in lines
+    sources = [line.split()[2] for line in lines[-3:]]
+    assert sources == ["model", "lookup", "correction"]
+    found = as_json(answer)
+    assert [token["from"] for token in found["prompt"]] == ["cache", "cache", "read"]
+    assert [token["from"] for token in found["tokens"]] == ["model", "lookup", "correction"]
+    assert all(isinstance(token["text"], str) for token in found["tokens"])
+
+
+def test_without_the_file_the_ids_are_still_shown(store: ChatStore, model: Path) -> None:
+    answer = kept(store, model)
+    model.unlink()
+    assert as_json(answer)["tokens"][0] == {"id": 5, "text": None, "from": "model"}
+    assert as_text(answer)[-1].split() == ["5", "7", "correction"]

@@ -1,0 +1,97 @@
+"""Rows, the best way, and the one thing that limits it."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+
+from app.compare.bench import Bench, run_bench
+from app.compare.suite import Task
+from app.compare.ways import Way
+from app.score.card import Measured, as_json, as_text, judge
+from engine.protocol import GenerateSettings, Message, SelfTestResult
+from tests.app.tui.fake_client import model, pair
+from tests.unit.compare.engines import PaperEngine
+from tests.unit.compare.test_conduct import LOAD, WANTED
+
+TASKS = [Task(name, "chat", (Message(role="user", content=name),)) for name in ("a", "b", "c", "d")]
+
+
+def outcome_of(*, two: float = 1.1, four: float = 1.3) -> SelfTestResult:
+    return SelfTestResult(
+        widths=16,
+        prefill=True,
+        reuse=True,
+        context=538,
+        ratios={2: two, 3: (two + four) / 2, 4: four, 8: 2 * four},
+        plain_seconds=0.01,
+        prefill_tokens_per_second=500,
+        fast_plain_seconds=0.01,
+        fast_prefill_tokens_per_second=600,
+    )
+
+
+def measured(
+    auto: float, *, result: SelfTestResult | None = None, foreign: float = 0.0, drafts: bool = False
+) -> Measured:
+    """Plain answers take two seconds, those of ``auto`` and the others ``auto``."""
+
+    def seconds(settings: GenerateSettings, nth: int) -> float:
+        return 2.0 if settings.speculation == "off" else auto
+
+    bench = Bench(TASKS, (Way("off"), Way("lookup"), Way("auto")), WANTED, LOAD, 2)
+    asyncio.run(run_bench(PaperEngine(seconds), bench))
+    return Measured(
+        pair(draft=model("/m/d.gguf", "Tiny") if drafts else None),
+        result,
+        bench,
+        400_000_000 if drafts else None,
+        foreign,
+        own_chats=False,
+    )
+
+
+def test_a_pair_that_gains_is_told_by_how_much() -> None:
+    found = measured(1.0, result=outcome_of())
+    card = judge(found)
+    assert card.best in ("lookup", "auto")
+    assert card.expected is not None
+    assert card.expected.value == pytest.approx(2.0)
+    text = "\n".join(as_text(card, found))
+    assert "2.00x on whole answers (2.00 to 2.00)." in text
+    assert "What limits it: how many proposals are right; nothing here speaks against it." in text
+
+
+def test_a_target_that_cannot_gain_is_told_so() -> None:
+    found = measured(2.1, result=outcome_of(two=2.0, four=4.0))
+    card = judge(found)
+    assert card.best == "off"
+    assert "drafting would cost more than it brings even if it were always right" in card.limit
+    assert as_json(card, found)["best"] == "off"
+
+
+def test_a_spread_around_one_is_no_gain() -> None:
+    found = measured(2.0, result=outcome_of())
+    assert judge(found).best == "off"
+    assert judge(found).limit == "What limits it: too few proposals are right on this work."
+
+
+def test_other_work_on_the_machine_comes_first() -> None:
+    card = judge(measured(1.0, result=outcome_of(), foreign=0.9))
+    assert card.limit.startswith("What limits it: other work, 0.9 (cores were used by other processes meanwhile;")
+
+
+def test_rows_of_a_draft_are_there_only_with_a_draft() -> None:
+    names = [row.name for row in judge(measured(1.0, result=outcome_of())).rows]
+    assert "a proposal" not in names
+    assert "memory" not in names
+    names = [row.name for row in judge(measured(1.0, result=outcome_of(), drafts=True)).rows]
+    assert names.index("a proposal") < names.index("break-even") < names.index("memory")
+
+
+def test_without_a_self_test_nothing_is_claimed_about_passes() -> None:
+    card = judge(measured(1.0))
+    values = {row.name: row.value for row in card.rows}
+    assert values["longer passes"] == values["break-even"] == "–"
+    assert card.curve == ()
