@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from engine.llama.vocab import Vocabulary
 from engine.protocol import FinishReason, Progress, TextDelta
@@ -19,6 +19,10 @@ class Answer:
 
     Ends at an end token (by id), at a stop string (on text, across tokens; one that is the text of a control token
     also by id) or at ``max_tokens``. Shown text never holds a piece of a stop string or half a character.
+
+    ``so_far``: tokens that the answer begins with and that were shown before. What is new goes on in mid-character and
+    in mid-stop-string, and is all that is counted and sent. ``visible``: texts of control tokens that are shown all
+    the same.
     """
 
     def __init__(
@@ -31,6 +35,8 @@ class Answer:
         drafter: str,
         counter: Counter,
         emit: Callable[[TextDelta | Progress], None],
+        so_far: Sequence[int] = (),
+        visible: Mapping[int, bytes] | None = None,
     ) -> None:
         self.token_ids: list[int] = []
         self.sources: list[str] = []
@@ -40,7 +46,11 @@ class Answer:
         self._max_tokens = max_tokens
         stops = [text for text in stop if text]
         self._ends = vocabulary.ends | {token for text in stops if (token := vocabulary.single_token(text)) is not None}
+        self._visible = visible or {}
         self._stream = TextStream(stops)
+        stopped = self._stream.behind(map(self._piece, so_far))
+        self.complete = stopped or not self._ends.isdisjoint(so_far)
+        """Whether the answer so far ended by itself: there is nothing to continue."""
         self._unsent_from = 0
         self._unsent_text: list[str] = []
         self._text_due = self._progress_due = 0.0
@@ -55,7 +65,7 @@ class Answer:
         self.sources.append(source)
         if token in self._ends:
             return "stop"
-        piece = self._stream.push(self._vocabulary.piece(token))
+        piece = self._stream.push(self._piece(token))
         self._add(piece.text)
         if piece.stopped:
             return "stop"
@@ -78,6 +88,15 @@ class Answer:
         self._add(self._stream.finish())
         self._send()
         return "".join(self.text)
+
+    @property
+    def retracted(self) -> int:
+        """Characters at the end of the text so far that belong to the stop string which ended the answer."""
+        match = self._stream.match
+        return max(0, -match.start) if match else 0
+
+    def _piece(self, token: int) -> bytes:
+        return self._visible.get(token) or self._vocabulary.piece(token)
 
     def _add(self, text: str) -> None:
         if text:

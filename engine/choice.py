@@ -22,11 +22,16 @@ class BadSettings(Exception):
 class ChoiceRule:
     """One answer's rule of choice: the settings as they apply to the target's vocabulary, and the seed.
 
-    ``notes``: what of the settings has no effect. Raises BadSettings.
+    ``so_far``: the tokens that the answer begins with, when it is continued; choosers take them as emitted, so they
+    are in the state they would be in had they chosen them. ``notes``: what of the settings has no effect. Raises
+    BadSettings.
     """
 
-    def __init__(self, sampling: Sampling, seed: int, target: Vocabulary, prompt: Sequence[int]) -> None:
+    def __init__(
+        self, sampling: Sampling, seed: int, target: Vocabulary, prompt: Sequence[int], so_far: Sequence[int] = ()
+    ) -> None:
         self._sampling, self._seed, self._target, self._prompt = sampling, seed, target, prompt
+        self._so_far = so_far
         self.notes: tuple[str, ...] = ()
         outside = [token for token in sampling.logit_bias if not 0 <= token < target.size]
         if outside:
@@ -39,16 +44,25 @@ class ChoiceRule:
 
     def chooser(self, vocabulary_size: int | None = None) -> Chooser:
         """A chooser for the target, or for a draft with a vocabulary of this size that equals the target's."""
-        return Chooser(
+        constraint = Constraint(self._grammar, self._target.texts) if self._grammar else None
+        chooser = Chooser(
             self._target.size if vocabulary_size is None else vocabulary_size,
             self._sampling,
             self._seed,
             self._target.suppressed,
             prompt=self._prompt,
             breakers=self._breakers,
-            constraint=Constraint(self._grammar, self._target.texts) if self._grammar else None,
+            constraint=constraint,
             ends=sorted(self._target.ends),
         )
+        for token in self._so_far:
+            chooser.accept(token)
+        if constraint is not None and constraint.place is None:
+            raise BadSettings(
+                "The answer so far does not follow the grammar, so it cannot be continued under it. "
+                "Nothing was lost; make the answer again, or continue it without the grammar."
+            )
+        return chooser
 
     def _read_grammar(self) -> Grammar | None:
         text = self._sampling.grammar

@@ -16,6 +16,8 @@ from pathlib import Path
 from engine.process import EngineProcess
 from engine.protocol import (
     Cancel,
+    Count,
+    Counted,
     Describe,
     Described,
     ErrorCode,
@@ -28,6 +30,7 @@ from engine.protocol import (
     Loaded,
     Loading,
     LoadSettings,
+    Message,
     PairChanged,
     PairInfo,
     Prefilling,
@@ -45,7 +48,7 @@ log = logging.getLogger(__name__)
 CANCEL_PATIENCE = 2.0
 """Seconds a cancel may stay unanswered before the process is killed."""
 
-TERMINAL_EVENTS = (Loaded, Finished, Failed, Described, SelfTested, Replayed)
+TERMINAL_EVENTS = (Loaded, Finished, Failed, Described, SelfTested, Replayed, Counted)
 
 
 class EngineClient:
@@ -177,6 +180,23 @@ class EngineClient:
                 if isinstance(event, (Prefilling, Replayed, Failed)):
                     yield event
 
+    async def count(
+        self, messages: Sequence[Message] = (), *, text: str | None = None, thinking: bool | None = None
+    ) -> Counted | Failed:
+        """How many tokens ``text`` takes, or else the prompt that ``messages`` make, before anything is sent.
+
+        Waits behind a load or an answer that is being made, and a cancel stops it, too (ask again). Loads and starts
+        nothing: without a running engine and a model in it the answer is Failed(NO_MODEL).
+        """
+        if not self.running:
+            return Failed(id=0, code=ErrorCode.NO_MODEL, message="No model is loaded, so tokens cannot be counted.")
+        request = Count(id=next(self._ids), messages=tuple(messages), text=text, thinking=thinking)
+        async with contextlib.aclosing(self._exchange(request)) as events:
+            async for event in events:
+                if isinstance(event, (Counted, Failed)):
+                    return event
+        raise RuntimeError("an exchange ended without its last event")
+
     async def cancel(self) -> None:
         """Stop everything that is queued or running. Returns once the engine answered, or was killed.
 
@@ -228,7 +248,9 @@ class EngineClient:
         for request_id, queue in list(self._queues.items()):
             queue.put_nowait(self._stopped(request_id))
 
-    async def _exchange(self, request: Load | Generate | Describe | SelfTest | Replay) -> AsyncGenerator[Event, None]:
+    async def _exchange(
+        self, request: Load | Generate | Describe | SelfTest | Replay | Count
+    ) -> AsyncGenerator[Event, None]:
         queue: asyncio.Queue[Event] = asyncio.Queue()
         done = False
         try:
@@ -253,19 +275,24 @@ class EngineClient:
             )
         finally:
             if not done:
-                await asyncio.shield(self._abandon(request.id, queue))
+                await asyncio.shield(self._abandon(request, queue))
 
-    async def _abandon(self, request_id: int, queue: asyncio.Queue[Event]) -> None:
-        """The caller left early: cancel, and wait until the engine let go."""
+    async def _abandon(
+        self, request: Load | Generate | Describe | SelfTest | Replay | Count, queue: asyncio.Queue[Event]
+    ) -> None:
+        """The caller left early: cancel, and wait until the engine let go. A count is not waited for: it may stand
+        behind a long answer, and it holds nothing."""
         try:
-            await self._engine.send(Cancel(id=next(self._ids), target=request_id))
+            await self._engine.send(Cancel(id=next(self._ids), target=request.id))
+            if isinstance(request, Count):
+                return
             async with asyncio.timeout(CANCEL_PATIENCE):
                 while not isinstance(await queue.get(), TERMINAL_EVENTS):
                     pass
         except TimeoutError:
             await self._kill_unanswering()
         finally:
-            self._queues.pop(request_id, None)
+            self._queues.pop(request.id, None)
 
     async def _kill_unanswering(self) -> None:
         log.warning("a cancel was not answered within %.0f s; the engine is restarted", CANCEL_PATIENCE)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import datetime
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from engine.answer import Answer
-from engine.choice import ChoiceRule
+from engine.choice import BadSettings, ChoiceRule
+from engine.continuation import COMPLETE
 from engine.drafters.base import Drafter, NoDrafter, Outcome
 from engine.drafters.paced import PACED_DRAFT_MAX, PacedDrafter
 from engine.llama.backend import AbortFlag, versions
@@ -15,6 +16,7 @@ from engine.overflow import Fitted
 from engine.pacing import not_worth_it
 from engine.pair import EXACT_BADGE, Pair
 from engine.prefill import next_chunk
+from engine.prompt import marker_tokens
 from engine.protocol import Event, Finished, FinishReason, Generate, GenerateSettings, Prefilling, Receipt
 from engine.sampling import random_seed
 from engine.speculate import speculate
@@ -30,18 +32,29 @@ MARK_EVERY = 2048
 
 
 class Generation:
-    """The pieces of one answer, put together: prompt, chooser, drafter, answer, receipt."""
+    """The pieces of one answer, put together: prompt, chooser, drafter, answer, receipt.
+
+    ``so_far``: the tokens that the answer begins with, when it is continued. Raises BadSettings.
+    """
 
     def __init__(
-        self, pair: Pair, request: Generate, fitted: Fitted, counter: Counter, abort: AbortFlag, emit: Emit
+        self,
+        pair: Pair,
+        request: Generate,
+        fitted: Fitted,
+        counter: Counter,
+        abort: AbortFlag,
+        emit: Emit,
+        so_far: Sequence[int] = (),
     ) -> None:
         settings, prompt = request.settings, fitted.prompt
+        self._so_far = so_far
         self._pair, self._request, self._prompt, self._dropped = pair, request, prompt, fitted.dropped
         self._counter, self._abort, self._emit = counter, abort, emit
         self._notes = [*prompt.template.notes, *([fitted.note] if fitted.note else [])]
         self._seed = random_seed() if settings.seed is None else settings.seed
         vocabulary = pair.target.model.vocabulary
-        self._choice = ChoiceRule(settings.sampling, self._seed, vocabulary, prompt.ids)
+        self._choice = ChoiceRule(settings.sampling, self._seed, vocabulary, prompt.ids, so_far)
         self._notes += self._choice.notes
         self._chooser = self._choice.chooser()
         self._drafter = self._choose_drafter(settings)
@@ -54,12 +67,16 @@ class Generation:
             drafter=self._drafter.name,
             counter=counter,
             emit=emit,
+            so_far=so_far,
+            visible=marker_tokens(prompt.template.markers, vocabulary),
         )
-        counter.prompt_tokens = len(prompt.ids)
+        if self._answer.complete:
+            raise BadSettings(COMPLETE)
+        counter.prompt_tokens = len(prompt.ids) + len(so_far)
 
     def run(self) -> FinishReason:
         """Make the answer; returns why it ended."""
-        history = list(self._prompt.ids)
+        history = [*self._prompt.ids, *self._so_far]
         context = self._pair.target.context
         reason = self._prefill(history)
         if reason is None:
@@ -91,8 +108,8 @@ class Generation:
         last = len(history) - 1
         kept = common_prefix(pair.cached[: context.length], history[:last])
         context.truncate(kept)  # a running state may have to go further back, to its last mark
-        kept = counter.prompt_tokens_cached = context.length
-        self._emit(Prefilling(id=self._request.id, done=kept, total=last))
+        counter.prompt_tokens_cached = context.length
+        self._report_prefill(last)
         try:
             while context.length < last:
                 if self._abort.is_set:
@@ -100,7 +117,7 @@ class Generation:
                 size = next_chunk(last - context.length, context.chunk, pair.prefill_width)
                 context.decode(history[context.length :][:size], rows=0)
                 context.mark(every=MARK_EVERY)
-                self._emit(Prefilling(id=self._request.id, done=context.length, total=last))
+                self._report_prefill(last)
             context.mark()
         except DecodeAborted:
             return "cancelled"
@@ -109,6 +126,16 @@ class Generation:
             counter.prefill_end = counter.clock()
             counter.prefill = counter.prefill_end - started
         return None
+
+    def _report_prefill(self, total: int) -> None:
+        self._emit(
+            Prefilling(
+                id=self._request.id,
+                done=self._pair.target.context.length,
+                total=total,
+                starts_in_thought=self._prompt.starts_in_thought,
+            )
+        )
 
     def _observe(self, outcome: Outcome) -> None:
         """Whatever mode is on, every pass teaches the pair what it costs here."""
@@ -182,6 +209,7 @@ class Generation:
                 id=self._request.id,
                 finish_reason=reason,
                 text=text,
+                retracted=answer.retracted,
                 token_ids=tuple(answer.token_ids),
                 sources="".join(answer.sources),
                 stats=stats,
@@ -205,9 +233,13 @@ class Generation:
             draft=pair.draft,
             draft_refused=pair.draft_refused,
             template=self._prompt.template,
-            prompt_ids=tuple(self._prompt.ids),
+            prompt_ids=(*self._prompt.ids, *self._so_far),
+            continued_from=len(self._so_far),
+            starts_in_thought=self._prompt.starts_in_thought,
             dropped_messages=self._dropped,
-            settings=self._request.settings.model_copy(update={"messages": (), "prompt_ids": ()}),
+            settings=self._request.settings.model_copy(
+                update={"messages": (), "prompt_ids": (), "answer_so_far": None}
+            ),
             seed=self._seed,
             drafter=self._drafter.name,
             draft_max=self._draft_max,

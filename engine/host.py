@@ -29,6 +29,7 @@ from engine.protocol import (
     MAX_LINE_BYTES,
     REQUESTS,
     Cancel,
+    Count,
     Describe,
     Described,
     ErrorCode,
@@ -51,7 +52,7 @@ LEAVE_WITHIN = 0.8
 """Seconds between end of file on stdin and the end of the process, whatever native code is doing."""
 
 
-Work = Load | Generate | Describe | SelfTest | Replay
+Work = Load | Generate | Describe | SelfTest | Replay | Count
 """What the main thread does; a cancel is the reader's."""
 
 
@@ -220,6 +221,8 @@ def serve(desk: Desk, writer: Writer) -> None:
                 session.self_test(request, writer.emit)
             elif isinstance(request, Replay):
                 session.replay(request, writer.emit)
+            elif isinstance(request, Count):
+                session.count(request, writer.emit)
             else:
                 writer.emit(describe(request.id))
         except Exception as error:  # whatever it was, the next request must find a working engine

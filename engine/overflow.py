@@ -12,6 +12,7 @@ stays where it is until a quarter of the room has been filled again.
 from __future__ import annotations
 
 import bisect
+import contextlib
 import functools
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -52,15 +53,37 @@ class TooLarge(Exception):
         return f"prompt {self.tokens} tokens, context {size} tokens"
 
 
-def fit(settings: GenerateSettings, render: Callable[[Sequence[Message]], Prompt], size: int) -> Fitted:
+def fit(
+    settings: GenerateSettings, render: Callable[[Sequence[Message]], Prompt], size: int, so_far: int = 0
+) -> Fitted:
     """The conversation as a prompt that leaves room for a token in a context of ``size``, by the policy that
-    ``settings.overflow`` names. Raises TooLarge, and what ``render`` raises."""
+    ``settings.overflow`` names. Raises TooLarge, and what ``render`` raises.
+
+    ``so_far``: tokens of an answer to be continued, which stand behind the prompt and are never left out. As long as
+    they fit behind the prompt that they were begun with, that prompt stays, and with it the whole answer.
+    """
     if settings.overflow == "drop-oldest":
-        return drop_oldest(settings.messages, render, size=size, max_tokens=settings.max_tokens)
+        drop = functools.partial(drop_oldest, settings.messages, render, size=size, max_tokens=settings.max_tokens)
+        if so_far:
+            with contextlib.suppress(TooLarge):
+                begun_with = drop()
+                if _fits(begun_with.prompt, so_far, size):
+                    return begun_with
+        return drop(so_far=so_far)
     prompt = render(settings.messages)
-    if len(prompt.ids) >= size:
-        raise TooLarge(len(prompt.ids))
+    if not _fits(prompt, so_far, size):
+        raise _too_large(prompt, so_far, "The conversation")
     return Fitted(prompt)
+
+
+def _fits(prompt: Prompt, so_far: int, size: int) -> bool:
+    """Whether another token can follow. The last one of an answer needs no room, so an answer can be continued until
+    the window is full; one that has still to begin is not asked for with a full one."""
+    return len(prompt.ids) + so_far < size + (so_far > 0)
+
+
+def _too_large(prompt: Prompt, so_far: int, what: str) -> TooLarge:
+    return TooLarge(len(prompt.ids) + so_far, f"{what} with the answer so far" if so_far else what)
 
 
 def reserve_for_answer(size: int, max_tokens: int | None) -> int:
@@ -70,16 +93,21 @@ def reserve_for_answer(size: int, max_tokens: int | None) -> int:
 
 
 def drop_oldest(
-    messages: Sequence[Message], render: Callable[[Sequence[Message]], Prompt], *, size: int, max_tokens: int | None
+    messages: Sequence[Message],
+    render: Callable[[Sequence[Message]], Prompt],
+    *,
+    size: int,
+    max_tokens: int | None,
+    so_far: int = 0,
 ) -> Fitted:
     """Leave out as many of the oldest turns (a user message and what follows it) as it takes to keep the reserve.
 
     System messages and the last user message with all behind it always stay; if they fit the context but not beside
-    the reserve, the answer has what room there is. Renders about log2(turns) times. Raises TooLarge, and what
-    ``render`` raises.
+    the reserve, the answer has what room there is. ``so_far``: tokens of the answer that stand behind the prompt.
+    Renders about log2(turns) times. Raises TooLarge, and what ``render`` raises.
     """
     whole = render(messages)
-    total = len(whole.ids)
+    total = len(whole.ids) + so_far
     reserve = reserve_for_answer(size, max_tokens)
     room = size - reserve
     if total <= room:
@@ -93,16 +121,17 @@ def drop_oldest(
         return render([*system, *spoken[cut:]])
 
     if not cuts:
-        if total >= size:
-            raise TooLarge(total)
+        if not _fits(whole, so_far, size):
+            raise _too_large(whole, so_far, "The conversation")
         return Fitted(whole)
     step = max(1, room // STEPS)
     wanted = -(-(total - room) // step) * step
-    place = bisect.bisect_left(cuts, wanted, key=lambda cut: total - len(without(cut).ids))
+    place = bisect.bisect_left(cuts, wanted, key=lambda cut: len(whole.ids) - len(without(cut).ids))
     cut = cuts[min(place, len(cuts) - 1)]
     prompt = without(cut)
-    if len(prompt.ids) >= size:
-        raise TooLarge(len(prompt.ids), "The last message with the system prompt" if system else "The last message")
+    if not _fits(prompt, so_far, size):
+        last = "The last message with the system prompt" if system else "The last message"
+        raise _too_large(prompt, so_far, f"{last} and" if so_far and system else last)
     return Fitted(prompt, cut, _note(cut, total, size, reserve))
 
 

@@ -54,6 +54,8 @@ def _passes(pair: Pair, request: Replay) -> Iterator[tuple[int, int]]:
     length = len(request.prompt_ids) + len(request.token_ids)
     if not request.prompt_ids or not request.token_ids:
         raise CannotReplay("nothing was kept of what the model was shown or said")
+    if request.continued_from >= len(request.prompt_ids):
+        raise CannotReplay("nothing was kept of what was asked")
     if length > context.size + 1:
         raise CannotReplay(f"it took {length:,} tokens and the context holds {context.size:,}")
     if not all(0 <= token < size for token in (*request.prompt_ids, *request.token_ids)):
@@ -80,7 +82,8 @@ def _plainly(prompt: int, length: int, chunk: int, width: int | None) -> Iterato
 def _compare(pair: Pair, request: Replay, passes: Iterator[tuple[int, int]], abort: AbortFlag, emit: Emit) -> Replayed:
     context = pair.target.context
     prompt, history = len(request.prompt_ids), [*request.prompt_ids, *request.token_ids]
-    rule = ChoiceRule(request.sampling, request.seed, pair.target.model.vocabulary, request.prompt_ids)
+    asked, begun = history[: prompt - request.continued_from], history[prompt - request.continued_from : prompt]
+    rule = ChoiceRule(request.sampling, request.seed, pair.target.model.vocabulary, asked, begun)
     chooser = rule.chooser()
     compared, reported, watched = 0, 0, {}
     difference: Difference | None = None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 
 from engine.choice import BadSettings
+from engine.continuation import tokens_so_far
 from engine.generation import Generation
 from engine.llama.backend import AbortFlag
 from engine.llama.context import ContextError, DecodeAborted
@@ -14,6 +15,8 @@ from engine.pair import Pair, PairError
 from engine.profile import ProfileStore
 from engine.prompt import Prompt, build_prompt
 from engine.protocol import (
+    Count,
+    Counted,
     ErrorCode,
     Event,
     Failed,
@@ -133,18 +136,41 @@ class Session:
         except ContextError as error:
             emit(Failed(id=request.id, code=ErrorCode.INTERNAL, message=str(error), detail=error.detail))
 
+    def count(self, request: Count, emit: Emit) -> None:
+        """Say how many tokens a text or a conversation takes; ends with Counted or Failed."""
+        pair = self.pair
+        if pair is None:
+            emit(Failed(id=request.id, code=ErrorCode.NO_MODEL, message="No model is loaded. Choose one first."))
+            return
+        vocabulary = pair.target.model.vocabulary
+        try:
+            if request.text is not None:
+                tokens = len(vocabulary.tokenize(request.text, parse_special=False))
+            else:
+                tokens = len(build_prompt(pair.template, vocabulary, request.messages, request.thinking).ids)
+        except RenderInterrupted:
+            emit(Failed(id=request.id, code=ErrorCode.CANCELLED, message="The count was stopped."))
+        else:
+            emit(Counted(id=request.id, tokens=tokens, context=pair.target.context.size))
+
     # ------------------------------------------------------------------------------------------------- generating
 
     @staticmethod
-    def _prompt(pair: Pair, settings: GenerateSettings, size: int) -> Fitted:
-        """What the answer continues. Raises TooLarge, BadSettings, RenderInterrupted."""
+    def _prompt(pair: Pair, settings: GenerateSettings, size: int, so_far: int) -> Fitted:
+        """What the answer continues; ``so_far`` tokens of it are there already. Raises TooLarge, BadSettings,
+        RenderInterrupted."""
         vocabulary = pair.target.model.vocabulary
         if not settings.prompt_ids:
-            return fit(settings, lambda said: build_prompt(pair.template, vocabulary, said), size)
+            return fit(
+                settings,
+                lambda said: build_prompt(pair.template, vocabulary, said, settings.thinking),
+                size,
+                so_far,
+            )
         if not all(0 <= token < vocabulary.size for token in settings.prompt_ids):
             raise BadSettings(f"The prompt has tokens that this model of {vocabulary.size:,} tokens does not know.")
-        if len(settings.prompt_ids) >= size:
-            raise TooLarge(len(settings.prompt_ids), "The prompt")
+        if len(settings.prompt_ids) + so_far >= size:
+            raise TooLarge(len(settings.prompt_ids) + so_far, "The prompt")
         return Fitted(Prompt([*settings.prompt_ids], (), pair.template.info()))
 
     def generate(self, request: Generate, emit: Emit, *, arrived: float | None = None) -> None:
@@ -155,9 +181,13 @@ class Session:
         if pair is None:
             emit(Failed(id=request.id, code=ErrorCode.NO_MODEL, message="No model is loaded. Choose one, then send."))
             return
-        size = pair.target.context.size
+        size, vocabulary, settings = pair.target.context.size, pair.target.model.vocabulary, request.settings
         try:
-            fitted = self._prompt(pair, request.settings, size)
+            so_far = tokens_so_far(settings.answer_so_far, vocabulary)
+            fitted = self._prompt(pair, settings, size, len(so_far))
+        except BadSettings as error:
+            emit(Failed(id=request.id, code=ErrorCode.BAD_SETTINGS, message=str(error)))
+            return
         except RenderInterrupted:
             emit(Failed(id=request.id, code=ErrorCode.CANCELLED, message="Stopped before the first token."))
             return
@@ -165,13 +195,10 @@ class Session:
             code = ErrorCode.PROMPT_TOO_LARGE
             emit(Failed(id=request.id, code=code, message=error.sentence(size), detail=error.figures(size)))
             return
-        except BadSettings as error:
-            emit(Failed(id=request.id, code=ErrorCode.BAD_SETTINGS, message=str(error)))
-            return
-        if request.settings.fresh:
+        if settings.fresh:
             self.forget()
         try:
-            reason = Generation(pair, request, fitted, counter, self.abort, emit).run()
+            reason = Generation(pair, request, fitted, counter, self.abort, emit, so_far).run()
             self._may_idle_work = reason != "cancelled"
             pair.keep_profile()
         except BadSettings as error:

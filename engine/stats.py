@@ -87,7 +87,7 @@ class Stats(BaseModel):
 
 
 FIGURES: dict[str, str] = {
-    "prompt_tokens": "tokens of the rendered conversation that the answer continues",
+    "prompt_tokens": "tokens of the rendered conversation that the answer continues, an answer so far included",
     "prompt_tokens_cached": "prompt tokens whose KV entries were reused and not evaluated again",
     "output_tokens": "tokens the target chose, the end-of-generation token included",
     "target_passes": "calls of the target model after prefill",

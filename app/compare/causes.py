@@ -58,6 +58,7 @@ async def _again(engine: Engine, run: Run, place: int, watched: int) -> Replayed
         id=0,
         prompt_ids=receipt.prompt_ids,
         token_ids=run.token_ids[: place + 1],
+        continued_from=receipt.continued_from,
         passes=receipt.passes,
         sampling=receipt.settings.sampling,
         seed=receipt.seed,

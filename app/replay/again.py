@@ -86,6 +86,7 @@ async def _by_passes(engine: Engine, answer: KeptAnswer) -> Outcome:
         id=0,
         prompt_ids=receipt.prompt_ids,
         token_ids=answer.token_ids,
+        continued_from=receipt.continued_from,
         passes=receipt.passes,
         sampling=receipt.settings.sampling,
         seed=receipt.seed,

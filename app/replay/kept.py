@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from engine.protocol import GenerateSettings, Receipt
+from engine.protocol import AnswerSoFar, GenerateSettings, Receipt
 from engine.stats import Stats
 
 _COLUMNS: Final = """
@@ -36,10 +36,13 @@ class KeptAnswer:
     def request(self) -> GenerateSettings:
         """The request that it was given to, with what was found out on the way: prompt, seed, stop strings."""
         settings, receipt = self.receipt.settings, self.receipt
+        asked = len(receipt.prompt_ids) - receipt.continued_from
+        begun = receipt.prompt_ids[asked:]
         return settings.model_copy(
             update={
                 "messages": (),
-                "prompt_ids": receipt.prompt_ids,
+                "prompt_ids": receipt.prompt_ids[:asked],
+                "answer_so_far": AnswerSoFar(token_ids=begun) if begun else None,
                 "seed": receipt.seed,
                 "stop": tuple(dict.fromkeys((*settings.stop, *receipt.stop))),
             }

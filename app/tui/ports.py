@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from typing import Protocol
 
 from engine.protocol import (
+    Counted,
     Described,
     Failed,
     Finished,
@@ -13,6 +14,7 @@ from engine.protocol import (
     Loaded,
     Loading,
     LoadSettings,
+    Message,
     ModelFile,
     PairInfo,
     Prefilling,
@@ -45,6 +47,10 @@ class Engine(Protocol):
     def generate(self, settings: GenerateSettings) -> AsyncGenerator[AnswerEvent, None]: ...
 
     def replay(self, wanted: Replay) -> AsyncGenerator[Loading | Loaded | Prefilling | Replayed | Failed, None]: ...
+
+    async def count(
+        self, messages: Sequence[Message] = (), *, text: str | None = None, thinking: bool | None = None
+    ) -> Counted | Failed: ...
 
     async def cancel(self) -> None: ...
 

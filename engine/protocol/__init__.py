@@ -2,7 +2,7 @@
 
 Every request carries an ``id`` chosen by the client; every event carries the ``id`` of the request it belongs to
 (0: the process itself). Events of one request end with exactly one :class:`Loaded`, :class:`Finished`,
-:class:`Described`, :class:`SelfTested`, :class:`Replayed` or :class:`Failed`.
+:class:`Described`, :class:`SelfTested`, :class:`Replayed`, :class:`Counted` or :class:`Failed`.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from pydantic import BaseModel, TypeAdapter
 from pydantic_core import PydanticSerializationError
 
 from engine.protocol.events import (
+    Counted,
     Described,
     Event,
     Failed,
@@ -35,9 +36,12 @@ from engine.protocol.record import (
     Overflow,
     Rollback,
     SpeculationMode,
+    Thinking,
 )
 from engine.protocol.requests import (
+    AnswerSoFar,
     Cancel,
+    Count,
     Describe,
     Generate,
     GenerateSettings,
@@ -60,6 +64,7 @@ from engine.protocol.results import (
     Receipt,
     SelfTestResult,
     TemplateInfo,
+    ThoughtMarkers,
 )
 
 __all__ = [
@@ -67,7 +72,10 @@ __all__ = [
     "MAX_LINE_BYTES",
     "PLAIN_ONLY",
     "REQUESTS",
+    "AnswerSoFar",
     "Cancel",
+    "Count",
+    "Counted",
     "Describe",
     "Described",
     "Device",
@@ -107,13 +115,15 @@ __all__ = [
     "SpeculationMode",
     "TemplateInfo",
     "TextDelta",
+    "Thinking",
+    "ThoughtMarkers",
     "encode",
 ]
 
 MAX_LINE_BYTES = 16 * 1024 * 1024
 """Longest line either side accepts; asyncio's own default of 64 KiB cannot carry a pasted document."""
 
-REQUESTS: TypeAdapter[Load | Generate | Cancel | Describe | SelfTest | Replay] = TypeAdapter(Request)
+REQUESTS: TypeAdapter[Load | Generate | Cancel | Describe | SelfTest | Replay | Count] = TypeAdapter(Request)
 EVENTS: TypeAdapter[
     Ready
     | Loading
@@ -127,6 +137,7 @@ EVENTS: TypeAdapter[
     | SelfTested
     | Replayed
     | PairChanged
+    | Counted
 ] = TypeAdapter(Event)
 
 

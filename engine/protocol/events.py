@@ -34,12 +34,14 @@ class Loaded(Record):
 
 
 class Prefilling(Record):
-    """Progress of reading the prompt; ``done`` counts cached tokens too."""
+    """Progress of reading the prompt; ``done`` counts cached tokens too. ``starts_in_thought``: see
+    :class:`~engine.protocol.results.Receipt`; it is known before the first text."""
 
     kind: Literal["prefilling"] = "prefilling"
     id: int
     done: int
     total: int
+    starts_in_thought: bool = False
 
 
 class TextDelta(Record):
@@ -65,12 +67,18 @@ class Progress(Record):
 
 
 class Finished(Record):
-    """An answer ended. ``text`` is the whole answer (the joined deltas equal it)."""
+    """An answer ended. ``text`` is the whole answer (the joined deltas equal it).
+
+    Where an answer was continued, text, tokens, sources and figures are those of the new part. ``retracted``: so many
+    characters at the end of the old text turned out to begin a stop string that the new part completed; the whole
+    answer is ``old[: len(old) - retracted] + text``.
+    """
 
     kind: Literal["finished"] = "finished"
     id: int
     finish_reason: FinishReason
     text: str
+    retracted: int = 0
     token_ids: tuple[int, ...]
     sources: str
     stats: Stats
@@ -118,6 +126,15 @@ class Replayed(Record):
     watched: dict[int, float] = Field({}, description="token id -> the target's probability at the last position")
 
 
+class Counted(Record):
+    """The answer to :class:`~engine.protocol.requests.Count`. ``context``: tokens that the window holds."""
+
+    kind: Literal["counted"] = "counted"
+    id: int
+    tokens: int
+    context: int
+
+
 class PairChanged(Record):
     """Something became known about the loaded pair while nobody asked (``id`` 0): the badge, for the status line."""
 
@@ -138,6 +155,7 @@ Event = Annotated[
     | Described
     | SelfTested
     | Replayed
+    | Counted
     | PairChanged,
     Field(discriminator="kind"),
 ]

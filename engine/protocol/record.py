@@ -16,6 +16,9 @@ Rollback = Literal["full", "bounded", "none"]
 Overflow = Literal["stop", "drop-oldest"]
 """What becomes of a conversation that outgrows the context: it is refused, or its oldest turns are left out."""
 
+Thinking = Literal["none", "always", "switchable"]
+"""Whether a model thinks before it answers: not that its chat template says, always, or as the request says."""
+
 
 class Record(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -66,6 +66,19 @@ class LoadSettings(Record):
     mode: ExactnessMode = "auto"
 
 
+class AnswerSoFar(Record):
+    """The beginning of an answer that was stopped, to be continued as if it never had been: token for token, given the
+    messages, the settings and the seed (the receipt has it) that it was begun with, whoever drafts.
+
+    ``token_ids``: the tokens that were chosen (of all parts, where it was continued before); they count whenever there
+    are any, and ``text`` is then what they spell. Only ``text`` (no ids were kept, for example after a crash) is read
+    into tokens that spell it, none of them a control token: a good continuation, but not the very same.
+    """
+
+    token_ids: tuple[int, ...] = ()
+    text: str = ""
+
+
 class GenerateSettings(Record):
     """One answer to be made.
 
@@ -76,13 +89,19 @@ class GenerateSettings(Record):
     messages: tuple[Message, ...]
     prompt_ids: tuple[int, ...] = ()
     fresh: bool = False
+    answer_so_far: AnswerSoFar | None = Field(None, description="behind the messages: what the answer begins with")
     sampling: Sampling = Sampling()
     seed: int | None = Field(None, ge=0, lt=2**63, description="None: drawn at random, reported in the receipt")
     speculation: SpeculationMode = "auto"
     draft_max: int | None = Field(None, ge=0, le=64, description="longest draft; None: the engine's choice")
-    max_tokens: int | None = Field(None, ge=1, description="None: until the context is full")
+    max_tokens: int | None = Field(
+        None, ge=1, description="of what is new (an answer so far does not count); None: until the context is full"
+    )
     stop: tuple[str, ...] = ()
     overflow: Overflow = "stop"
+    thinking: bool | None = Field(
+        None, description="think before answering, where the chat template lets one choose; None: what it does itself"
+    )
 
 
 class Load(Record):
@@ -125,17 +144,32 @@ class Replay(Record):
     ``token_ids``. Answered by :class:`Replayed`.
 
     ``passes``: how the cache was filled (:mod:`engine.passes`); empty: the prompt in chunks, then token by token.
-    ``watch``: ids whose probability at the last position is wanted, too.
+    ``continued_from``: so many of the last ``prompt_ids`` are the answer's own beginning, as in a receipt. ``watch``:
+    ids whose probability at the last position is wanted, too.
     """
 
     kind: Literal["replay"] = "replay"
     id: int
     prompt_ids: tuple[int, ...]
     token_ids: tuple[int, ...]
+    continued_from: int = Field(0, ge=0)
     passes: str = ""
     sampling: Sampling = Sampling()
     seed: int = Field(ge=0, lt=2**63)
     watch: tuple[int, ...] = ()
 
 
-Request = Annotated[Load | Generate | Cancel | Describe | SelfTest | Replay, Field(discriminator="kind")]
+class Count(Record):
+    """How many tokens a text takes, or with ``text`` None the prompt that ``messages`` make: rendered by the chat
+    template, the opening of the answer included, nothing left out. Answered by :class:`Counted`; nothing is decoded.
+    Like every request it waits until those before it are done, so while an answer is made it is answered behind it.
+    """
+
+    kind: Literal["count"] = "count"
+    id: int
+    messages: tuple[Message, ...] = ()
+    text: str | None = None
+    thinking: bool | None = Field(None, description="as in GenerateSettings")
+
+
+Request = Annotated[Load | Generate | Cancel | Describe | SelfTest | Replay | Count, Field(discriminator="kind")]

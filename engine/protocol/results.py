@@ -7,7 +7,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from engine.protocol.record import Record, Rollback, SpeculationMode
+from engine.protocol.record import Record, Rollback, SpeculationMode, Thinking
 from engine.protocol.requests import GenerateSettings
 
 
@@ -25,12 +25,21 @@ class ModelInfo(Record):
     vocabulary: int
 
 
+class ThoughtMarkers(Record):
+    """What stands before and behind a thinking block in the text of an answer."""
+
+    open: str
+    close: str
+
+
 class TemplateInfo(Record):
     """Which chat template renders the conversation."""
 
     name: str = Field(description="'model' when it is the file's own, else the fallback's name")
     sha256: str
     notes: tuple[str, ...] = ()
+    thinking: Thinking = Field("none", description="whether answers begin with thinking, and can be told not to")
+    markers: tuple[ThoughtMarkers, ...] = Field((), description="of thinking blocks, those that the template knows")
 
 
 PLAIN_ONLY = "this model keeps one running state; speculation needs to take tokens back"
@@ -104,9 +113,17 @@ class Receipt(Record):
     draft: ModelInfo | None
     draft_refused: str | None = None
     template: TemplateInfo
-    prompt_ids: tuple[int, ...]
+    prompt_ids: tuple[int, ...] = Field(description="all that stood before the first new token")
+    continued_from: int = Field(
+        0, description="so many of the last prompt_ids are the answer's own beginning, which was continued; 0: none"
+    )
+    starts_in_thought: bool = Field(
+        False, description="the prompt itself opens a thinking block: the answer, its beginning included, starts in one"
+    )
     dropped_messages: int = Field(0, description="oldest messages left out of the prompt (system messages never are)")
-    settings: GenerateSettings = Field(description="as requested; the messages are left out (prompt_ids has them)")
+    settings: GenerateSettings = Field(
+        description="as requested, without messages and answer so far (prompt_ids has them)"
+    )
     seed: int
     drafter: str = Field(description="'none', 'lookup', 'draft' or 'lookup+draft': what could propose")
     draft_max: int = Field(description="longest draft really allowed")

@@ -5,7 +5,8 @@ strings of gigabytes. Here that costs this process its life and nobody else: it 
 it a time limit, and its own watchdog ends it when the parent is gone. One JSON request a line comes in, one JSON
 reply a line goes out; end of input ends the process.
 
-Request: ``template``, ``messages``, ``bos``, ``eos``, ``now`` (ISO 8601, local), ``watchdog`` (seconds).
+Request: ``template``, ``messages``, ``bos``, ``eos``, ``now`` (ISO 8601, local), ``variables`` (further names
+and their values), ``watchdog`` (seconds).
 Reply: ``text``, or ``error`` (a kind, see :class:`engine.text.sandbox.TemplateProblem`), ``message``, ``line``,
 ``detail``.
 """
@@ -92,6 +93,7 @@ def render(request: dict[str, Any]) -> dict[str, Any]:
     """Answer one request. Never raises: every failure is a reply."""
     try:
         text = compiled(request["template"]).render(
+            **request["variables"],
             messages=request["messages"],
             bos_token=request["bos"],
             eos_token=request["eos"],

@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -77,14 +77,24 @@ class Sandbox:
         """Process id of the helper, None while there is none."""
         return self._process.pid if self._process is not None else None
 
-    def render(self, template: str, messages: Sequence[dict[str, Any]], bos: str, eos: str, now: datetime) -> str:
-        """The rendered prompt. Raises :class:`TemplateProblem`."""
+    def render(
+        self,
+        template: str,
+        messages: Sequence[dict[str, Any]],
+        bos: str,
+        eos: str,
+        now: datetime,
+        variables: Mapping[str, object] | None = None,
+    ) -> str:
+        """The rendered prompt. ``variables``: further names that the template may know. Raises
+        :class:`TemplateProblem`."""
         request = {
             "template": template,
             "messages": list(messages),
             "bos": bos,
             "eos": eos,
             "now": now.isoformat(),
+            "variables": dict(variables or {}),
             "watchdog": self.time_limit + 1,
         }
         with self._lock:

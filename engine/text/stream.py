@@ -34,7 +34,8 @@ class Utf8Stream:
 
 @dataclass(frozen=True, slots=True)
 class StopMatch:
-    """Which stop string ended the text, and at which character of the text it begins."""
+    """Which stop string ended the text, and at which character of the text it begins: a negative one where it begins
+    before the text, in what was said to stand there already (:meth:`StopStrings.behind`)."""
 
     stop: str
     start: int
@@ -59,6 +60,7 @@ class StopStrings:
         self._link()
         self._state = 0
         self._held = ""  # always the last depth[state] characters of the text
+        self._shown = 0  # so many of the next characters to be released were shown before
         self._released = 0
         self.match: StopMatch | None = None
 
@@ -96,6 +98,18 @@ class StopStrings:
                 return 0
             node = self._fail[node]
 
+    def behind(self, text: str) -> bool:
+        """Before the first :meth:`push`: ``text`` stands there already. A stop string may begin in it, and count once
+        it is completed by what is pushed; one that ends within it does not. Returns whether one does."""
+        whole, ended = self._held + text, False
+        for char in text:
+            self._state = self._follow(self._state, char)
+            ended = ended or self._stop[self._state] is not None
+        self._shown = self._depth[self._state]
+        self._held = whole[len(whole) - self._shown :]
+        self._released = -self._shown
+        return ended
+
     def push(self, text: str) -> str:
         """The text that can be shown now. After a match (see :attr:`match`) everything further is dropped."""
         if self.match is not None:
@@ -112,17 +126,23 @@ class StopStrings:
                 self.match = StopMatch(stop, self._released + start)
                 self._held = ""
                 self._released += start
-                return whole[:start]
+                return self._new(whole[:start])
         kept = len(whole) - self._depth[self._state]
         self._held = whole[kept:]
         self._released += kept
-        return whole[:kept]
+        return self._new(whole[:kept])
 
     def finish(self) -> str:
         """What was held back and did not become a stop string."""
         held, self._held, self._state = self._held, "", 0
         self._released += len(held)
-        return held
+        return self._new(held)
+
+    def _new(self, text: str) -> str:
+        """``text`` without what was shown before."""
+        shown = min(self._shown, len(text))
+        self._shown -= shown
+        return text[shown:]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +159,14 @@ class TextStream:
     def __init__(self, stops: Iterable[str] = ()) -> None:
         self._characters = Utf8Stream()
         self._stops = StopStrings(stops)
+
+    def behind(self, pieces: Iterable[bytes]) -> bool:
+        """Before the first :meth:`push`: the bytes of these tokens stand there already. Returns whether the last of
+        them completes a stop string."""
+        ended = False
+        for piece in pieces:
+            ended = self._stops.behind(self._characters.push(piece))
+        return ended
 
     def push(self, piece: bytes) -> Piece:
         """Take the bytes of one token. Once stopped, further bytes add nothing."""

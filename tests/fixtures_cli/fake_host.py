@@ -18,6 +18,8 @@ from typing import Any
 from engine.protocol import (
     REQUESTS,
     Cancel,
+    Count,
+    Counted,
     Describe,
     Described,
     Device,
@@ -95,7 +97,8 @@ def generate(request: Generate, cancelled: threading.Event) -> None:
             receipt=Receipt(
                 created="2026-01-01T00:00:00Z", target=model("fake.gguf"), draft=None,
                 draft_refused=PLAY.get("draft_refused"), template=TEMPLATE, prompt_ids=(1,),
-                settings=request.settings.model_copy(update={"messages": ()}), seed=7 if seed is None else seed,
+                settings=request.settings.model_copy(update={"messages": (), "answer_so_far": None}),
+                seed=7 if seed is None else seed,
                 drafter="lookup", draft_max=4, mode="exact settings, untested", backend="CPU", threads=2, context=8192,
                 prefill_chunk=512, versions={}, notes=tuple(PLAY.get("notes", ())),
             ),
@@ -108,6 +111,11 @@ def stats(tokens: int) -> Stats:
         prompt_tokens=5, output_tokens=tokens, target_passes=tokens, drafted=2, accepted=1, rejected=1, acceptance=0.5,
         tokens_per_pass=1.0, decode_tokens_per_second=42.13, time_to_first_token=0.42, total_seconds=1.0,
     )  # fmt: skip
+
+
+def count(request: Count) -> None:
+    said = [message.content for message in request.messages] if request.text is None else [request.text]
+    say(Counted(id=request.id, tokens=sum(len(words.split()) for words in said), context=8192))
 
 
 def describe(request: Describe) -> None:
@@ -144,6 +152,8 @@ def main() -> None:
                 load(request)
         elif isinstance(request, Describe):
             describe(request)
+        elif isinstance(request, Count):
+            count(request)
         elif isinstance(request, Generate):
             cancelled = threading.Event()  # a cancel means the request that runs, not the next one
             threading.Thread(target=generate, args=(request, cancelled), daemon=True).start()

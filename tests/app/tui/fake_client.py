@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from app.tui.ports import AnswerEvent, LoadEvent
 from engine.protocol import (
+    Counted,
     Described,
     ErrorCode,
     Failed,
@@ -17,6 +18,7 @@ from engine.protocol import (
     Loaded,
     Loading,
     LoadSettings,
+    Message,
     ModelFile,
     ModelInfo,
     PairInfo,
@@ -257,6 +259,17 @@ class FakeClient:
         finally:
             self._making -= 1
             self._cancelled = None
+
+    async def count(
+        self, messages: Sequence[Message] = (), *, text: str | None = None, thinking: bool | None = None
+    ) -> Counted | Failed:
+        """A token a word, and four around each message."""
+        await asyncio.sleep(0)
+        if self.pair is None:
+            return failure(ErrorCode.NO_MODEL, "No model is loaded, so tokens cannot be counted.")
+        said = [message.content for message in messages] if text is None else [text]
+        tokens = sum(len(words.split()) + (4 if text is None else 0) for words in said)
+        return Counted(id=0, tokens=tokens, context=self.pair.context)
 
     async def _wait(self, step: Wait) -> None:
         assert self._cancelled is not None

@@ -154,3 +154,43 @@ def test_the_policy_is_the_callers() -> None:
         fit(GenerateSettings(messages=messages), render, SIZE)
     assert refused.value.sentence(SIZE).startswith("The conversation is 620 tokens long and the context holds 256.")
     assert fit(GenerateSettings(messages=messages, overflow="drop-oldest"), render, SIZE).dropped > 0
+
+
+# ------------------------------------------------------------------------------------------------- a continued answer
+
+
+def drop_settings(messages: Sequence[Message], max_tokens: int | None = None) -> GenerateSettings:
+    return GenerateSettings(messages=tuple(messages), overflow="drop-oldest", max_tokens=max_tokens)
+
+
+def test_an_answer_is_continued_behind_its_own_prompt_as_long_as_that_fits() -> None:
+    messages = chat(16)
+    begun = fit(drop_settings(messages), render, SIZE)
+    most = SIZE - len(begun.prompt.ids)
+    for so_far in (1, most - 1, most):
+        assert fit(drop_settings(messages), render, SIZE, so_far) == begun
+    more = fit(drop_settings(messages), render, SIZE, most + 1)
+    assert more.dropped > begun.dropped
+    assert len(more.prompt.ids) + most + 1 <= SIZE - reserve_for_answer(SIZE, None)
+    assert more.note is not None
+    assert f"the conversation is {620 + most + 1} tokens long" in more.note
+
+
+def test_without_a_policy_the_answer_so_far_counts_in_full() -> None:
+    messages = tuple(chat(5))  # 180 tokens
+    settings = GenerateSettings(messages=messages)
+    assert len(fit(settings, render, SIZE, SIZE - 180).prompt.ids) == 180
+    with pytest.raises(TooLarge) as caught:
+        fit(settings, render, SIZE, SIZE - 180 + 1)
+    assert caught.value.sentence(SIZE).startswith(
+        "The conversation with the answer so far is 257 tokens long and the context holds 256."
+    )
+
+
+@pytest.mark.parametrize("system", ["", "Be kind."])
+def test_an_answer_that_fills_the_window_by_itself_is_refused(system: str) -> None:
+    with pytest.raises(TooLarge) as caught:
+        fit(drop_settings(chat(16, system=system)), render, SIZE, SIZE)
+    words = "The last message with the system prompt and with" if system else "The last message with"
+    assert caught.value.sentence(SIZE).startswith(f"{words} the answer so far is ")
+    assert caught.value.tokens > SIZE

@@ -8,14 +8,20 @@ import pytest
 from engine.protocol import (
     EVENTS,
     REQUESTS,
+    AnswerSoFar,
+    Count,
+    Counted,
     ErrorCode,
     Failed,
     Generate,
     GenerateSettings,
     Message,
     Progress,
+    Receipt,
     Sampling,
+    TemplateInfo,
     TextDelta,
+    ThoughtMarkers,
     encode,
 )
 from engine.stats import DrafterStats, Stats
@@ -38,6 +44,31 @@ def test_samplers_come_back_as_they_were() -> None:
     )
     request = Generate(id=3, settings=GenerateSettings(messages=(), sampling=sampling))
     assert REQUESTS.validate_json(encode(request)) == request
+
+
+def test_what_continues_counts_and_thinks_comes_back_as_it_was() -> None:
+    settings = GenerateSettings(messages=(), answer_so_far=AnswerSoFar(token_ids=(1, 2), text="ab"), thinking=False)
+    for request in (Generate(id=3, settings=settings), Count(id=4, text="a b"), Count(id=5, thinking=True)):
+        assert REQUESTS.validate_json(encode(request)) == request
+    assert EVENTS.validate_json(encode(Counted(id=4, tokens=2, context=64))) == Counted(id=4, tokens=2, context=64)
+    markers = (ThoughtMarkers(open="<think>", close="</think>"),)
+    template = TemplateInfo(name="model", sha256="0", thinking="switchable", markers=markers)
+    assert TemplateInfo.model_validate_json(template.model_dump_json()) == template
+
+
+OLD_RECEIPT = """{"version":1,"created":"2026-11-01T00:00:00Z","target":{"path":"m.gguf","name":"M","architecture":
+"llama","size_bytes":1,"fingerprint":"f","layers":1,"gpu_layers":0,"context_trained":1,"vocabulary":1},"draft":null,
+"draft_refused":null,"template":{"name":"model","sha256":"0","notes":[]},"prompt_ids":[1,2],"dropped_messages":0,
+"settings":{"messages":[],"sampling":{"temperature":0.7},"seed":null,"speculation":"auto","draft_max":null,
+"max_tokens":null,"stop":[],"overflow":"stop"},"seed":7,"drafter":"lookup","draft_max":4,"mode":"fast","backend":"CPU",
+"threads":2,"context":64,"prefill_chunk":64,"versions":{},"notes":[]}"""
+
+
+def test_a_receipt_of_an_earlier_version_can_be_read() -> None:
+    receipt = Receipt.model_validate_json(OLD_RECEIPT)
+    assert (receipt.continued_from, receipt.starts_in_thought) == (0, False)
+    assert (receipt.template.thinking, receipt.template.markers) == ("none", ())
+    assert (receipt.settings.answer_so_far, receipt.settings.thinking) == (None, None)
 
 
 @pytest.mark.parametrize("text", ["a\ud800b", "\udce6\udcad", "nul \x00"])

@@ -163,3 +163,51 @@ def test_work_per_token_does_not_grow_with_the_answer(length: int) -> None:
     for _ in range(length):
         assert stream.push(b"x").text == "x"
     assert len(stream._stops._held) == 0  # nothing of the answer is kept
+
+
+# --------------------------------------------------------------------------------------------- a text that goes on
+
+
+def shown(stream: TextStream, pieces: list[bytes]) -> str:
+    """All text of an answer of these tokens, up to a stop string."""
+    text = ""
+    for data in pieces:
+        piece = stream.push(data)
+        text += piece.text
+        if piece.stopped:
+            return text
+    return text + stream.finish()
+
+
+@given(
+    st.lists(st.sampled_from([b"a", b"b", b"ab", b"ba", b"aab", "é".encode(), b"\xf0\x9f", b"\x98\x80"]), max_size=14),
+    st.lists(st.sampled_from(["ab", "bab", "aaba", "éa", "😀b", "abba"]), max_size=3),
+    st.integers(0, 14),
+)
+def test_a_text_stopped_anywhere_goes_on_as_if_it_never_had(pieces: list[bytes], stops: list[str], place: int) -> None:
+    whole = shown(TextStream(stops), pieces)
+    old, new = pieces[:place], pieces[place:]
+    first = TextStream(stops)
+    before = shown(first, old)
+    if first.match is not None:
+        return  # it ended by itself: there is nothing to continue
+    stream = TextStream(stops)
+    assert not stream.behind(old)
+    after = shown(stream, new)
+    retracted = max(0, -stream.match.start) if stream.match else 0
+    assert before[: len(before) - retracted] + after == whole
+
+
+def test_a_stop_string_that_began_before_starts_at_a_negative_place() -> None:
+    stream = TextStream(["beta"])
+    assert not stream.behind([b"alpha ", b"be"])
+    assert stream.push(b"t").text == ""
+    assert stream.push(b"a!").stopped
+    assert stream.match == StopMatch("beta", -2)
+
+
+def test_a_stop_string_in_what_stands_there_is_told_only_of_the_last_token() -> None:
+    assert TextStream(["b"]).behind([b"a", b"b!"])
+    stream = TextStream(["b"])
+    assert not stream.behind([b"b", b"a"])
+    assert stream.push(b"c").text == "c"
