@@ -185,6 +185,8 @@ def test_options_reach_the_engine(ask: Slipstream, tmp_path: Path, model: Path) 
         "overflow": "stop",
         "prompt_ids": [],
         "fresh": False,
+        "answer_so_far": None,
+        "thinking": None,
     }
 
 

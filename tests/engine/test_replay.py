@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from engine.protocol import Event, Failed, Finished, Replay, Replayed, Sampling, SpeculationMode
+from engine.protocol import AnswerSoFar, Event, Failed, Finished, Replay, Replayed, Sampling, SpeculationMode
 from tests.engine.conftest import Driver
 
 PROMPT = "Repeat this list twice: apple, pear, plum, apple, pear, plum."
@@ -141,3 +141,18 @@ def test_a_replay_is_stopped_like_anything_else(smol: Driver) -> None:
     assert isinstance(events[-1], Failed)
     assert events[-1].message == "The replay was stopped."
     smol.session.abort.clear()
+
+
+def test_a_continued_answer_is_made_again_with_its_beginning_as_its_own(smol: Driver) -> None:
+    """Penalties see the beginning as said, not as asked; a grammar has it behind itself."""
+    sampling = Sampling(temperature=0.8, repeat_penalty=1.3, grammar='root ::= [a-z ,]+ "."')
+    whole = smol.ask(PROMPT, sampling=sampling, seed=4, max_tokens=24)
+    begun = AnswerSoFar(token_ids=whole.token_ids[:9])
+    rest = smol.ask(PROMPT, sampling=sampling, seed=4, max_tokens=15, answer_so_far=begun, speculation="lookup")
+    assert rest.receipt is not None
+    assert rest.receipt.continued_from == 9
+    assert rest.token_ids == whole.token_ids[9:24]
+    again = made_again(smol, rest, continued_from=9)
+    assert isinstance(again, Replayed)
+    assert again.difference is None
+    assert again.compared == len(rest.token_ids)
