@@ -15,6 +15,7 @@ from pathlib import Path
 
 from engine.process import EngineProcess
 from engine.protocol import (
+    MAX_LINE_BYTES,
     Cancel,
     Count,
     Counted,
@@ -40,8 +41,9 @@ from engine.protocol import (
     SelfTest,
     SelfTested,
     TextDelta,
+    encode,
 )
-from engine.stats import Stats
+from engine.stats import Stats, until_now
 
 log = logging.getLogger(__name__)
 
@@ -76,6 +78,8 @@ class EngineClient:
         self._engine = EngineProcess(
             log_path, self._hear, self._ended, command=command, environment=environment, cache=cache
         )
+        self._bad_draft = ""
+        """Why the wanted draft is left out from now on: the engine stopped when it was loaded or used."""
         self._queues: dict[int, asyncio.Queue[Event]] = {}
         self._ids = itertools.count(1)
 
@@ -86,13 +90,31 @@ class EngineClient:
 
         A target that is loaded already stays loaded when only the draft changes.
         """
-        self.wanted = settings
+        self.wanted, self._bad_draft = settings, ""
+        async with contextlib.aclosing(self._load(settings)) as events:
+            async for event in events:
+                yield event
+
+    async def _load(self, settings: LoadSettings) -> AsyncGenerator[Loading | Loaded | Failed, None]:
+        """Load ``settings``, but for a draft that took the engine down; one that does so now is left out at once."""
+        if settings.draft is not None and self._bad_draft:
+            settings = settings.model_copy(update={"draft": None, "draft_refused": self._bad_draft})
+        loading_draft = False
         request = Load(id=next(self._ids), settings=settings)
         async with contextlib.aclosing(self._exchange(request)) as events:
             async for event in events:
                 if isinstance(event, Loaded):
                     self.pair = event.pair
+                elif isinstance(event, Loading):
+                    loading_draft = event.what == "draft"
+                elif isinstance(event, Failed) and event.code is ErrorCode.ENGINE_STOPPED and loading_draft:
+                    self._bad_draft = f"the engine stopped while loading it ({self._engine.exit_words})"
+                    break
                 if isinstance(event, (Loading, Loaded, Failed)):
+                    yield event
+        if settings.draft is not None and self._bad_draft:
+            async with contextlib.aclosing(self._load(settings)) as again:
+                async for event in again:
                     yield event
 
     async def generate(
@@ -107,7 +129,7 @@ class EngineClient:
             if self.wanted is None:
                 yield Failed(id=0, code=ErrorCode.NO_MODEL, message="No model is chosen. Choose one and send again.")
                 return
-            async with contextlib.aclosing(self.load(self.wanted)) as loading:
+            async with contextlib.aclosing(self._load(self.wanted)) as loading:
                 async for load_event in loading:
                     yield load_event
                     if isinstance(load_event, Failed):
@@ -115,6 +137,7 @@ class EngineClient:
                     if isinstance(load_event, Loaded):
                         load_seconds = load_event.pair.load_seconds
         request = Generate(id=next(self._ids), settings=settings)
+        drafts = self.pair is not None and self.pair.draft is not None and settings.speculation in ("draft", "auto")
         text: list[str] = []
         token_ids: list[int] = []
         sources: list[str] = []
@@ -134,10 +157,12 @@ class EngineClient:
                         text="".join(text),
                         token_ids=tuple(token_ids),
                         sources="".join(sources),
-                        stats=stats,
+                        stats=until_now(stats, "".join(sources)),
                         receipt=None,
                     )
                     return
+                if isinstance(event, Failed) and event.code is ErrorCode.ENGINE_STOPPED and drafts:
+                    self._bad_draft = f"the engine stopped while it was in use ({self._engine.exit_words})"
                 if isinstance(event, Finished) and load_seconds:
                     stats = event.stats.model_copy(update={"load_seconds": load_seconds})
                     event = event.model_copy(update={"stats": stats})
@@ -253,6 +278,9 @@ class EngineClient:
     ) -> AsyncGenerator[Event, None]:
         queue: asyncio.Queue[Event] = asyncio.Queue()
         done = False
+        if (size := len(encode(request))) > MAX_LINE_BYTES:
+            yield Failed(id=request.id, code=ErrorCode.PROMPT_TOO_LARGE, message=_too_long(size))
+            return
         try:
             await self.start()
             self._queues[request.id] = queue
@@ -314,3 +342,10 @@ class EngineClient:
             "send again to start a new engine.",
             detail=self.log_tail(),
         )
+
+
+def _too_long(size: int) -> str:
+    return (
+        f"The message with its conversation takes {size / 2**20:.0f} MiB, and the engine takes at most "
+        f"{MAX_LINE_BYTES / 2**20:.0f}. Nothing was sent or lost: shorten the message or start a new chat."
+    )

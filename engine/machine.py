@@ -13,6 +13,8 @@ ENGINE_DEFAULTS: dict[str, str] = {
     # How long libgomp spins at a barrier. Its default makes a pass a hundred times slower as soon as a neighbour
     # process is busy; up to 1,000 keeps a fair share (measured). Only libgomp reads it, when it loads.
     "GOMP_SPINCOUNT": "1000",
+    # A failed check forks a debugger for a backtrace; two threads that fail together then wait for each other for ever.
+    "GGML_NO_BACKTRACE": "1",
 }
 """Variables of the engine process that the user has not set."""
 

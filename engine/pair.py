@@ -99,6 +99,7 @@ class Pair:
         started = time.perf_counter()
         if settings.draft != self.settings.draft or self.draft_refused:
             self._close_draft()
+            self.settings = settings
             self._set_draft(settings.draft, report)
             self._take_profile()
         self.settings = settings
@@ -116,6 +117,7 @@ class Pair:
     def _set_draft(self, file: ModelFile | None, report: Report) -> None:
         self.draft_refused = None
         if file is None:
+            self.draft_refused = self.settings.draft_refused
             return
         if self.target.context.longest_undo == 0:
             self.draft_refused = PLAIN_ONLY
@@ -194,8 +196,7 @@ class Pair:
     @property
     def prefill_width(self) -> int | None:
         """What :func:`engine.prefill.next_chunk` must keep to: in exact mode, only tested widths."""
-        widest = self.widest_exact_pass
-        return None if self.tested is None or widest == WIDEST else widest
+        return None if self.tested is None or not self.exact else exact_width(self.tested)
 
     @property
     def testable(self) -> bool:
@@ -217,6 +218,8 @@ class Pair:
                 if result is None:
                     yield False
                     continue
+                if self.prefill_width != exact_width(result):
+                    self.forget()  # what was read in pieces of other widths is not what a fresh process would hold
                 self.tested = result
                 self.pacer.cost.adopt(result.ratios)
                 self._info = None
@@ -306,6 +309,11 @@ class Pair:
         self._close_draft()
         self.target.close()
         self.template.close()
+
+
+def exact_width(tested: SelfTestResult) -> int | None:
+    """The widest piece of a prompt that rounds as decoding does; None: any."""
+    return None if tested.widths == WIDEST else tested.widths
 
 
 def memory_notes(target: Context) -> list[str]:

@@ -25,7 +25,23 @@ log = logging.getLogger(__name__)
 EXIT_PATIENCE = 1.5
 """Seconds the process has to leave after its stdin was closed."""
 
+LAST_WORDS_PATIENCE = 1.0
+"""Seconds that the last lines of a process that has ended are waited for: a child of its may hold the pipe open."""
+
 LOG_TAIL_BYTES = 4096
+
+
+class _Protocol(asyncio.subprocess.SubprocessStreamProtocol):
+    """asyncio's own, which also says when the process itself has ended: ``Process.wait`` returns only once all of its
+    pipes are closed, and a child may keep them open for ever."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(limit=MAX_LINE_BYTES, loop=loop)
+        self.exited = asyncio.Event()
+
+    def process_exited(self) -> None:
+        super().process_exited()
+        self.exited.set()
 
 
 class EngineProcess:
@@ -53,6 +69,7 @@ class EngineProcess:
         root = str(Path(__file__).resolve().parents[1])
         self._environment["PYTHONPATH"] = os.pathsep.join(filter(None, [root, self._environment.get("PYTHONPATH")]))
         self._process: asyncio.subprocess.Process | None = None
+        self._exited = asyncio.Event()
         self._reader: asyncio.Task[None] | None = None
         self._start_lock = asyncio.Lock()
         self._log_start = 0
@@ -85,16 +102,19 @@ class EngineProcess:
         self.log_path.parent.mkdir(parents=True, exist_ok=True)
         with open(self.log_path, "ab") as log_file:
             self._log_start = log_file.tell()
-            self._process = await asyncio.create_subprocess_exec(
+            loop = asyncio.get_running_loop()
+            transport, protocol = await loop.subprocess_exec(
+                lambda: _Protocol(loop),
                 *self._command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=log_file,
-                limit=MAX_LINE_BYTES,
                 env=self._environment,
                 start_new_session=True,
             )
-        self._reader = asyncio.create_task(self._read(self._process), name="engine reader")
+        self._process = asyncio.subprocess.Process(transport, protocol, loop)
+        self._exited = protocol.exited
+        self._reader = asyncio.create_task(self._read(self._process, protocol.exited), name="engine reader")
 
     async def send(self, request: BaseModel) -> None:
         """Say one line; nothing happens when nobody is there to hear it."""
@@ -105,7 +125,20 @@ class EngineProcess:
             process.stdin.write(encode(request))
             await process.stdin.drain()
 
-    async def _read(self, process: asyncio.subprocess.Process) -> None:
+    async def _read(self, process: asyncio.subprocess.Process, exited: asyncio.Event) -> None:
+        """Hear every line, and then that it has ended."""
+        lines = asyncio.create_task(self._lines(process), name="engine lines")
+        end = asyncio.create_task(exited.wait(), name="engine end")
+        await asyncio.wait([lines, end], return_when=asyncio.FIRST_COMPLETED)
+        await end
+        await asyncio.wait([lines], timeout=LAST_WORDS_PATIENCE)
+        if not lines.done():
+            log.warning("a child of the engine that ended held its pipe; it is ended, too")
+            _kill(process)
+            lines.cancel()
+        self._on_end()
+
+    async def _lines(self, process: asyncio.subprocess.Process) -> None:
         assert process.stdout is not None
         while True:
             try:
@@ -122,14 +155,12 @@ class EngineProcess:
                 log.error("the engine sent a line that is no event: %.200r", line)
                 continue
             self._on_event(event)
-        await process.wait()
-        self._on_end()
 
     async def kill(self) -> None:
-        """End it now, and wait until its last words were read."""
+        """End it now, with its children, and wait until its last words were read."""
         if self._process is not None:
             _kill(self._process)
-            await self._process.wait()
+            await self._exited.wait()
         if self._reader is not None:
             await self._reader
 
@@ -141,10 +172,10 @@ class EngineProcess:
         if process.stdin is not None:
             process.stdin.close()
         try:
-            await asyncio.wait_for(process.wait(), EXIT_PATIENCE)
+            await asyncio.wait_for(self._exited.wait(), EXIT_PATIENCE)
         except TimeoutError:
             _kill(process)
-            await process.wait()
+            await self._exited.wait()
         if self._reader is not None:
             await self._reader
 
@@ -182,5 +213,9 @@ def describe_exit(code: int | None) -> str:
 
 
 def _kill(process: asyncio.subprocess.Process) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        process.kill()
+    """The process and what it has started: all of its session, which is its own."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if sys.platform == "win32":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)

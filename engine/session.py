@@ -11,7 +11,7 @@ from engine.llama.backend import AbortFlag
 from engine.llama.context import ContextError, DecodeAborted
 from engine.llama.model import LoadCancelled
 from engine.overflow import Fitted, TooLarge, fit
-from engine.pair import Pair, PairError
+from engine.pair import Pair, PairError, checked_header
 from engine.profile import ProfileStore
 from engine.prompt import Prompt, build_prompt
 from engine.protocol import (
@@ -64,6 +64,7 @@ class Session:
             if self.pair is not None and self.pair.serves(settings):
                 self.pair.change_draft(settings, report)
             else:
+                checked_header(settings.target.path)  # a file that is none leaves the pair before it in place
                 self._gave_up = False
                 self.unload()  # first, so that two targets are never in memory at once
                 self.pair = Pair(settings, self.abort, report, self._profiles)

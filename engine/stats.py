@@ -86,13 +86,32 @@ class Stats(BaseModel):
     speedup: float | None = Field(None, description="against plain decoding measured here; absent until it was")
 
 
+def until_now(stats: Stats, sources: str) -> Stats:
+    """A snapshot brought up to the tokens that have arrived since, by their sources (one letter a token, see
+    :class:`engine.protocol.TextDelta`): what can be counted is, times stay those of the snapshot."""
+    tokens = len(sources)
+    accepted = sum(source in "ld" for source in sources)
+    passes = max(stats.target_passes, tokens - accepted)
+    return stats.model_copy(
+        update={
+            "output_tokens": tokens,
+            "target_passes": passes,
+            "accepted": accepted,
+            "drafted": accepted + stats.rejected + stats.discarded,
+            "acceptance": ratio(accepted, accepted + stats.rejected),
+            "coverage": ratio(accepted, tokens),
+            "tokens_per_pass": ratio(tokens, passes),
+        }
+    )
+
+
 FIGURES: dict[str, str] = {
     "prompt_tokens": "tokens of the rendered conversation that the answer continues, an answer so far included",
     "prompt_tokens_cached": "prompt tokens whose KV entries were reused and not evaluated again",
     "output_tokens": "tokens the target chose, the end-of-generation token included",
     "target_passes": "calls of the target model after prefill",
     "drafted": "tokens proposed by a drafter; accepted + rejected + discarded",
-    "accepted": "proposals that equalled the target's own choice and were shown",
+    "accepted": "proposals that equalled the target's own choice; each is one of the output tokens",
     "rejected": "the first mismatch of a pass and every proposal behind it",
     "discarded": "proposals behind a stop, never verified",
     "acceptance": "accepted / (accepted + rejected)",

@@ -55,6 +55,13 @@ class ModelDrafter:
         self._reconcile(history)
         return len(history) - len(self._held)
 
+    def room(self, history: Sequence[int]) -> int:
+        """How many proposals the draft's window has room for behind ``history``; none is noted."""
+        room = self._context.size - len(history) + 1
+        if room <= 0:
+            self.note = f"the draft model's window of {self._context.size:,} tokens is full; it gave up there"
+        return max(0, room)
+
     def draft(
         self,
         history: Sequence[int],
@@ -64,11 +71,8 @@ class ModelDrafter:
         """See :class:`~engine.drafters.base.Drafter`. The first draft of an answer reads the prompt. ``go_on`` is asked
         after every proposal, with the margins so far. Confidence: the margin between best and second candidate."""
         assert self._chooser is not None, "use() comes first"
-        limit = min(limit, self._context.size - len(history) + 1)
+        limit = min(limit, self.room(history))
         if limit <= 0:
-            self.note = self.note or (
-                f"the draft model's window of {self._context.size:,} tokens is full; plain decoding from there on"
-            )
             return NOTHING
         prefill_seconds, prefill_tokens = self._catch_up(history)
         behind = history[len(self._held) :]

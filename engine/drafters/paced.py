@@ -88,7 +88,7 @@ class PacedDrafter:
             return NOTHING
         odds = [self._lookup_odds.probability(grade) for grade in self._found.confidence] if worth_it else []
         length, rate = self._cost.best_length(odds)
-        if self._model is not None and self._asks_model(history, limit, rate):
+        if self._model is not None and self._asks_model(history, min(limit, self._model.room(history)), rate):
             return self._from_model(self._model, history, limit)
         if exploring:
             length = max(length, EXPLORING_LENGTH)

@@ -7,6 +7,7 @@ import ctypes
 import functools
 import importlib.metadata
 import os
+import re
 import sys
 from typing import Any, Literal
 
@@ -14,10 +15,12 @@ from engine.machine import engine_environment
 from engine.protocol import Device
 
 LOG_LINES_KEPT = 60
-_DEBUG = 4
-_CONTINUED = 5
+LOADING_FAILED = "error loading model: "
+_DEBUG, _ERROR, _CONTINUED = 1, 4, 5
+"""``enum ggml_log_level`` (ggml.h); the numbers in the binding's own logger are those of an older library."""
 
 _recent: collections.deque[str] = collections.deque(maxlen=LOG_LINES_KEPT)
+_errors: collections.deque[str] = collections.deque(maxlen=LOG_LINES_KEPT)
 _callbacks: list[Any] = []  # ctypes callbacks must outlive the library, or it calls freed memory
 
 
@@ -48,6 +51,8 @@ def _log(level: int, text: bytes, _user_data: ctypes.c_void_p) -> None:
             _recent[-1] += line
         else:
             _recent.append(line)
+        if level == _ERROR:
+            _errors.append(line)
         sys.stderr.write(line)
     except Exception:  # an exception must not travel into C
         return
@@ -59,9 +64,19 @@ def recent_log(lines: int = 6) -> str:
     return "\n".join(kept[-lines:])
 
 
+def last_error() -> str:
+    """What the library gave as the reason of a failure, one short line without the names of its functions; empty when
+    it gave none. The words may come from the file: they are data."""
+    reasons = [line.rsplit(LOADING_FAILED, 1)[1] for line in _errors if LOADING_FAILED in line]
+    reasons += [re.sub(r"^\w+: ", "", line) for line in _errors if LOADING_FAILED not in line]
+    printable = "".join(c if c.isprintable() else " " for c in next((r for r in reasons if r.strip()), ""))
+    return " ".join(printable.split())[:200].rstrip(".")
+
+
 def forget_log() -> None:
     """Start a new chapter, so that an error shows only lines that belong to it."""
     _recent.clear()
+    _errors.clear()
 
 
 @functools.cache

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from engine.files.fingerprint import fingerprint
-from engine.llama.backend import forget_log, library, recent_log
+from engine.llama.backend import forget_log, last_error, library, recent_log
 from engine.llama.vocab import Vocabulary
 from engine.protocol import GpuLayers, ModelInfo
 
@@ -59,7 +59,8 @@ class Model:
             self.close()
             raise LoadCancelled
         if not self.handle:
-            raise LoadError(f"{path.name} could not be loaded as a model.", recent_log())
+            why = last_error()
+            raise LoadError(f"{path.name} could not be loaded as a model{f': {why}' if why else ''}.", recent_log())
         self.vocabulary = Vocabulary(self.handle)
         self.layers: int = L.llama_model_n_layer(self.handle)
         self.gpu_layers = min(gpu_layers, self.layers + 1)

@@ -61,6 +61,7 @@ class LoadSettings(Record):
 
     target: ModelFile
     draft: ModelFile | None = None
+    draft_refused: str | None = Field(None, description="without a draft: why the one that was wanted is left out")
     context: int | None = Field(None, ge=16, description="context window in tokens, for target and draft alike")
     threads: int | None = Field(None, ge=1)
     mode: ExactnessMode = "auto"

@@ -330,3 +330,100 @@ def test_exit_codes_in_words() -> None:
     assert describe_exit(-4).startswith("signal 4, illegal instruction")
     assert describe_exit(None) == "it does not answer"
     assert describe_exit(-99) == "signal 99"
+
+
+HOLDS_THE_PIPE = """
+import os, subprocess, sys
+from engine.protocol import Ready, encode
+sys.stdout.buffer.write(encode(Ready(pid=os.getpid(), versions={})))
+sys.stdout.buffer.flush()
+sys.stdin.buffer.readline()
+subprocess.Popen(["sleep", "600"])
+os.kill(os.getpid(), 6)
+"""
+
+
+async def test_a_child_that_holds_the_pipe_of_a_dead_engine_holds_nobody_up(tmp_path: Path) -> None:
+    """As a debugger does that a failed check has started."""
+    client = EngineClient(tmp_path / "engine.log", command=[sys.executable, "-c", HOLDS_THE_PIPE])
+    async with asyncio.timeout(30):
+        for _ in range(2):
+            answer = await client.describe()
+            assert isinstance(answer, Failed)
+            assert answer.code is ErrorCode.ENGINE_STOPPED
+            assert "signal 6" in answer.message
+        await client.close()
+
+
+DIES_OF_ITS_DRAFT = """
+import os, sys
+from engine.protocol import *
+def say(event):
+    sys.stdout.buffer.write(encode(event)); sys.stdout.buffer.flush()
+model = ModelInfo(path="t", name="t", architecture="llama", size_bytes=1, fingerprint="f", layers=1, gpu_layers=0,
+                  context_trained=64, vocabulary=8)
+say(Ready(pid=os.getpid(), versions={}))
+for line in sys.stdin.buffer:
+    request = REQUESTS.validate_json(line)
+    if isinstance(request, Load):
+        draft = request.settings.draft
+        if draft is not None:
+            say(Loading(id=request.id, what="draft", fraction=0.5))
+            if draft.path == "bad when loaded":
+                os.kill(os.getpid(), 6)
+        pair = PairInfo(target=model, draft=model if draft else None, draft_refused=request.settings.draft_refused,
+                        template=TemplateInfo(name="model", sha256=""), context=64, threads=1, backend="CPU",
+                        badge="fast", load_seconds=0.1)
+        drafts = draft is not None
+        say(Loaded(id=request.id, pair=pair))
+    elif isinstance(request, Generate):
+        if drafts:
+            os.kill(os.getpid(), 6)
+        from engine.stats import Stats
+        say(Finished(id=request.id, finish_reason="stop", text="well", token_ids=(1,), sources="t", stats=Stats(),
+                     receipt=None))
+"""
+
+
+@pytest.mark.parametrize("when", ["loaded", "used"])
+async def test_a_draft_that_takes_the_engine_down_is_left_out_with_the_reason(tmp_path: Path, when: str) -> None:
+    client = EngineClient(tmp_path / "engine.log", command=[sys.executable, "-c", DIES_OF_ITS_DRAFT])
+    client.wanted = LoadSettings(target=ModelFile(path="t"), draft=ModelFile(path=f"bad when {when}"))
+    try:
+        async with asyncio.timeout(60):
+            first = await ask(client, question())
+            if when == "used":
+                assert isinstance(first, Failed)
+                assert "send again to start a new engine" in first.message
+                first = await ask(client, question())
+            assert isinstance(first, Finished)
+            assert first.text == "well"
+            assert client.pair is not None
+            verb = "loading it" if when == "loaded" else "it was in use"
+            assert client.pair.draft_refused == f"the engine stopped while {verb} (signal 6, aborted by a failed check)"
+    finally:
+        await client.close()
+
+
+async def test_a_request_that_no_line_can_carry_is_refused_at_once(client: EngineClient) -> None:
+    answer = await ask(client, question("\x01" * 3_000_000))
+    assert isinstance(answer, Failed)
+    assert answer.code is ErrorCode.PROMPT_TOO_LARGE
+    assert answer.message == (
+        "The message with its conversation takes 17 MiB, and the engine takes at most 16. Nothing was sent or lost: "
+        "shorten the message or start a new chat."
+    )
+
+
+async def test_a_target_that_is_no_model_leaves_the_one_before_in_place(client: EngineClient, tmp_path: Path) -> None:
+    settings = question(max_tokens=4)
+    assert isinstance(await ask(client, settings), Finished)
+    wrong = tmp_path / "wrong.gguf"
+    wrong.write_bytes(b"no model")
+    good = client.wanted
+    async with contextlib.aclosing(client.load(LoadSettings(target=ModelFile(path=str(wrong))))) as events:
+        last = [event async for event in events][-1]
+    assert isinstance(last, Failed)
+    client.wanted = good
+    assert client.pair is not None
+    assert isinstance(await ask(client, settings), Finished)

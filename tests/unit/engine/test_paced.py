@@ -61,6 +61,7 @@ class SimulatedModel:
     """A draft model that is right with a given probability, and knows roughly when it is."""
 
     name = "draft"
+    window = 10**9
 
     def __init__(self, machine: Machine, accuracy: float, seconds: float, prefill: float) -> None:
         self.machine, self.accuracy, self.seconds, self.prefill = machine, accuracy, seconds, prefill
@@ -73,6 +74,9 @@ class SimulatedModel:
 
     def unread(self, history: Sequence[int]) -> int:
         return len(history) - self._read
+
+    def room(self, history: Sequence[int]) -> int:
+        return max(0, self.window - len(history))
 
     def draft(self, history: Sequence[int], limit: int, go_on: Callable[..., bool] = lambda margins: True) -> Draft:
         self.asked += 1
@@ -439,3 +443,15 @@ def test_a_load_that_comes_while_only_wide_passes_run_is_noticed_by_the_probes()
             cost.observe_pass(4, 0.030)
         cost.observe_pass(1, 0.020)
     assert cost.unit == pytest.approx(0.020, rel=0.1)
+
+
+def test_a_full_window_of_the_draft_leaves_lookup_at_work() -> None:
+    said = copying(800)
+    machine, pacer = Machine(said, DEEP), Pacer(draft_ratio_guess=0.05)
+    model = SimulatedModel(machine, accuracy=0.98, seconds=0.05, prefill=0.002)
+    model.window = 100
+    seconds, stats = answer(machine, paced(machine, pacer, model), 400, pacer)
+    plain, _ = answer(Machine(said, DEEP), NoDrafter(), 400)
+    assert plain / seconds > 2
+    assert model.asked == 0
+    assert stats.accepted > 200

@@ -12,7 +12,7 @@ from engine.llama.context import DecodeAborted
 from engine.protocol import FinishReason, Sampling
 from engine.sampling import Chooser
 from engine.speculate import speculate
-from engine.stats import Counter, Stats
+from engine.stats import Counter, Stats, until_now
 
 VOCABULARY, END = 17, 16
 
@@ -219,3 +219,12 @@ def test_a_failing_sink_leaves_the_cache_consistent() -> None:
             after_pass=lambda: None,
         )
     assert target.tokens == history[:-1]
+
+
+def test_figures_of_an_answer_that_was_cut_off_are_brought_up_to_its_tokens() -> None:
+    last = Stats(output_tokens=3, target_passes=2, accepted=1, rejected=2, drafted=3, acceptance=1 / 3)
+    now = until_now(last, "tlcll")
+    assert (now.output_tokens, now.accepted, now.rejected, now.drafted) == (5, 3, 2, 5)
+    assert now.acceptance == pytest.approx(3 / 5)
+    assert now.coverage == pytest.approx(3 / 5)
+    assert now.drafted == now.accepted + now.rejected + now.discarded
