@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from app import paths
-from app.chats import salvage, schema, tree
+from app.chats import salvage, schema, search, tree
 from app.chats.records import Notice
 from app.chats.troubles import is_busy, is_damage
 from app.chats.writers import Writer, opening
@@ -112,18 +112,31 @@ def open_to_read(file: Path) -> Disk | None:
             continue
         try:
             schema.refuse_newer(connection, file)
-            if schema.version_of(connection) == schema.LATEST:
+            version = schema.version_of(connection)
+            if version == schema.LATEST:
                 return Disk(file, connection, None)
+            if version >= schema.READABLE:
+                return Disk(file, _brought_up_to_date(connection), None)
         except sqlite3.Error:
             pass
         connection.close()
     return None
 
 
+def _brought_up_to_date(old: sqlite3.Connection) -> sqlite3.Connection:
+    """A copy in memory of a store that an earlier version wrote and that cannot be migrated where it is."""
+    copy = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
+    with contextlib.closing(old):
+        old.backup(copy)
+    schema.migrate(copy)
+    return copy
+
+
 def open_memory() -> sqlite3.Connection:
     """A store that ends with the process. Without foreign keys: it may hold a part of what the file has."""
     connection = sqlite3.connect(":memory:", isolation_level=None, check_same_thread=False)
     schema.migrate(connection)
+    search.leave_out(connection)  # it holds few chats, and those by turns
     return connection
 
 
@@ -191,7 +204,7 @@ def _is_usable(file: Path) -> bool:
         connection = _connect_to_read(file, "mode=ro")
         with contextlib.closing(connection):
             schema.refuse_newer(connection, file)
-            if schema.version_of(connection) == schema.LATEST:
+            if schema.version_of(connection) >= schema.READABLE:
                 newest = tree.conversations(connection, 1, 0)
                 for chat in newest:
                     tree.path(connection, chat.id, last=1)

@@ -107,7 +107,7 @@ class Keeper:
             self._held.remove(conversation_id)
         self._held.append(conversation_id)
         for old in self._held[:-HELD]:
-            if old not in self._unsaved:
+            if self.file is not None and old not in self._unsaved:
                 self._held.remove(old)
                 with transaction(self._memory):
                     copying.forget(self._memory, old)
@@ -179,6 +179,20 @@ class Keeper:
         self.write(change, conversation_id)
         if not self._unsaved:
             self._removed.clear()
+
+    def tidy(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """Work on the file that changes no chat, and that can wait: None, and nothing is done, while the file cannot
+        be written or is not up to date. Raises sqlite3.Error; the chats are not touched by that."""
+        disk = self._disk
+        if disk is None or disk.read_only or self._unsaved or not disk.is_in_place():
+            return None
+        disk.be_patient(False)
+        try:
+            with disk.transaction(durable=False) as db:
+                return work(db)
+        finally:
+            with contextlib.suppress(sqlite3.Error):
+                disk.be_patient(True)
 
     def _note(self, conversation_id: int, message_id: int | None = None) -> None:
         changed = self._unsaved.setdefault(conversation_id, set())

@@ -67,6 +67,17 @@ class Message:
 
 
 @dataclass(frozen=True, slots=True)
+class Hit:
+    """A chat that a search has found."""
+
+    conversation: Conversation
+    message: int | None
+    """The newest message that says all the words; None: only the title does."""
+    snippet: str
+    """One line of that message around the first word, not cleaned."""
+
+
+@dataclass(frozen=True, slots=True)
 class Figures:
     """What was counted while an answer was made, and what is needed to check it. Kept as JSON and read on demand."""
 

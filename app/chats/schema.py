@@ -65,9 +65,44 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         )
         """,
     ),
+    (
+        "CREATE INDEX conversations_in_order ON conversations (pinned DESC, updated DESC)"
+        " WHERE deleted IS NULL AND leaf IS NOT NULL",
+        "CREATE INDEX conversations_deleted ON conversations (deleted) WHERE deleted IS NOT NULL",
+        # Messages that the search index has not got as they are now, and the text it has got instead (NULL: none).
+        # Writing a message only notes it here, so an index that is damaged, or an SQLite that cannot make one, never
+        # keeps a message from being saved. See app.chats.search.
+        "CREATE TABLE unindexed (message INTEGER PRIMARY KEY, was TEXT)",
+        "INSERT INTO unindexed (message) SELECT id FROM messages",
+        # WHERE NOT EXISTS, since an upsert overrules an OR IGNORE in its triggers.
+        """
+        CREATE TRIGGER messages_said AFTER INSERT ON messages
+        BEGIN
+            INSERT INTO unindexed (message)
+            SELECT new.id WHERE NOT EXISTS (SELECT 1 FROM unindexed WHERE message = new.id);
+        END
+        """,
+        """
+        CREATE TRIGGER messages_changed AFTER UPDATE OF content ON messages WHEN old.content IS NOT new.content
+        BEGIN
+            INSERT INTO unindexed (message, was)
+            SELECT old.id, old.content WHERE NOT EXISTS (SELECT 1 FROM unindexed WHERE message = old.id);
+        END
+        """,
+        """
+        CREATE TRIGGER messages_gone AFTER DELETE ON messages
+        BEGIN
+            INSERT INTO unindexed (message, was)
+            SELECT old.id, old.content WHERE NOT EXISTS (SELECT 1 FROM unindexed WHERE message = old.id);
+        END
+        """,
+    ),
 )
 
 LATEST: Final = len(MIGRATIONS)
+
+READABLE: Final = 1
+"""The oldest version whose chats can be brought up to date, or read as they are."""
 
 
 def version_of(connection: sqlite3.Connection) -> int:

@@ -25,13 +25,13 @@ import threading
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.chats import tree
 from app.chats.disk import Tell
 from app.chats.keeper import Keeper
+from app.chats.listed import OPEN_BY, ListedChats
 from app.chats.records import Conversation, Figures, Message, StoreError
 from app.chats.troubles import why
 from app.chats.words import storable, title_from
@@ -40,8 +40,6 @@ if TYPE_CHECKING:  # only a name here; importing it would cost the start more th
     from engine.protocol import Finished
 
 _LAST_OPEN: Final = "last_conversation"
-_OPEN_BY: Final = "open:"
-"""``open:<writer>``: the chat that this instance has on screen."""
 
 
 def open_chats(file: Path | None, tell: Tell) -> ChatStore:
@@ -50,16 +48,19 @@ def open_chats(file: Path | None, tell: Tell) -> ChatStore:
     taken over; ``tell`` hears about each (in the thread of the call that found out, so it must be quick and must not
     call the store). ``file=None``: nothing is ever written to disk.
 
-    Answers that a process which is gone was still writing become ``interrupted``."""
-    return ChatStore(Keeper(file, tell))
+    Answers that a process which is gone was still writing become ``interrupted``. Chats that were deleted long ago
+    are gone for good from now on."""
+    store = ChatStore(Keeper(file, tell))
+    store.purge_deleted()
+    return store
 
 
-class ChatStore:
-    """Conversations as trees of messages. Made by :func:`open_chats`."""
+class ChatStore(ListedChats):
+    """Conversations as trees of messages. Made by :func:`open_chats`. What concerns whole chats (the list, search,
+    names, deleting) is in :class:`app.chats.listed.ListedChats`."""
 
     def __init__(self, keeper: Keeper) -> None:
-        self._keeper = keeper
-        self._lock = threading.RLock()
+        super().__init__(keeper, threading.RLock())
         self._checkpoints: dict[int, str] = {}
 
     @property
@@ -106,50 +107,17 @@ class ChatStore:
             self._keeper.write(create, number, new=True)
             return self._known(number)
 
-    def conversations(self, limit: int = 50, offset: int = 0) -> tuple[Conversation, ...]:
-        """Chats in which something was said, newest first."""
-        with self._lock:
-            unsaved = self._keeper.unsaved
-            if not unsaved:
-                return tuple(self._keeper.read(partial(tree.conversations, limit=limit, offset=offset)))
-            stored = self._keeper.read(partial(tree.conversations, limit=offset + limit, offset=0))
-            newer = self._keeper.in_memory(partial(tree.conversations, limit=offset + limit, offset=0))
-            listed = [chat for chat in stored if chat.id not in unsaved] + [c for c in newer if c.id in unsaved]
-            listed.sort(key=lambda chat: chat.updated, reverse=True)
-            return tuple(listed[offset : offset + limit])
-
-    def conversation(self, conversation_id: int) -> Conversation | None:
-        """One chat, or None when there is none with this id."""
-        with self._lock:
-            return self._keeper.read(lambda db: tree.conversation(db, conversation_id), conversation_id)
-
     def last_conversation(self) -> Conversation | None:
         """The chat to open at start: the one last marked open, else the newest; None in an empty store."""
         with self._lock:
             number = self._keeper.read(lambda db: tree.remembered(db, _LAST_OPEN))
             found = self.conversation(number) if isinstance(number, int) else None
-            return found or next(iter(self.conversations(limit=1)), None)
+            return found or self.newest()
 
     def mark_open(self, conversation_id: int) -> None:
         """Remember which chat is on screen (``create_conversation`` and ``append_user`` do it by themselves)."""
         with self._lock:
             self._keeper.write(lambda db: self._remember_open(db, conversation_id), conversation_id, durable=False)
-
-    def open_elsewhere(self, conversation_id: int) -> bool:
-        """Whether another live instance has this chat on screen. Mark it open first: of two that start at the same
-        time, at least one sees the other."""
-        with self._lock:
-            chats = self._keeper.read(lambda db: tree.remembered_under(db, _OPEN_BY))
-            found = False
-            for key, number in chats:
-                token = key.removeprefix(_OPEN_BY)
-                if token != self._keeper.token and number == conversation_id:
-                    found = found or not self._keeper.is_gone(token)
-            return found
-
-    def rename(self, conversation_id: int, title: str) -> Conversation:
-        """Give a chat a title of the user's choice."""
-        return self._set(conversation_id, "title", storable(title))
 
     def save_settings(self, conversation_id: int, settings: Mapping[str, object]) -> Conversation:
         """Replace what this chat does otherwise than settings.toml."""
@@ -279,17 +247,11 @@ class ChatStore:
 
     def _remember_open(self, db: sqlite3.Connection, conversation_id: int) -> None:
         tree.remember(db, _LAST_OPEN, conversation_id)
-        for key, _ in tree.remembered_under(db, _OPEN_BY):
-            token = key.removeprefix(_OPEN_BY)
+        for key, _ in tree.remembered_under(db, OPEN_BY):
+            token = key.removeprefix(OPEN_BY)
             if token != self._keeper.token and self._keeper.is_gone(token):
                 tree.forget(db, key)
-        tree.remember(db, f"{_OPEN_BY}{self._keeper.token}", conversation_id)
-
-    def _known(self, conversation_id: int) -> Conversation:
-        found = self.conversation(conversation_id)
-        if found is None:
-            raise StoreError("This chat is not in the store any more.")
-        return found
+        tree.remember(db, f"{OPEN_BY}{self._keeper.token}", conversation_id)
 
     def _message(self, message_id: int) -> Message:
         found = self.message(message_id)
@@ -300,11 +262,6 @@ class ChatStore:
     def _require_parent(self, said: Message) -> None:
         if said.parent is not None and self._message(said.parent).conversation != said.conversation:
             raise StoreError("A message cannot answer one of another chat.")
-
-    def _set(self, conversation_id: int, column: str, value: object) -> Conversation:
-        with self._lock:
-            self._keeper.write(lambda db: tree.set_column(db, column, value, conversation_id), conversation_id)
-            return self._known(conversation_id)
 
     def _end(self, ended: Message, figures: Figures | None) -> None:
         def end(db: sqlite3.Connection) -> None:

@@ -15,14 +15,23 @@ from typing import Any, Final
 from app.chats.records import Conversation, Figures, Message, settings_from_json
 from app.chats.words import UNTITLED
 
-_CONVERSATION: Final = "id, title, created, updated, leaf, pinned, settings"
+CONVERSATION: Final = "id, title, created, updated, leaf, pinned, settings"
 _MESSAGE: Final = "m.id, m.conversation, m.parent, m.role, m.content, m.state, m.error, m.created, m.finished"
 _DEEPEST: Final = 100_000
 """No branch is longer; ends the walk in a store that somebody edited into a circle."""
 
 LIST: Final = f"""
-    SELECT {_CONVERSATION} FROM conversations
-    WHERE deleted IS NULL AND leaf IS NOT NULL ORDER BY updated DESC LIMIT ? OFFSET ?
+    SELECT {CONVERSATION} FROM conversations
+    WHERE deleted IS NULL AND leaf IS NOT NULL ORDER BY pinned DESC, updated DESC LIMIT ? OFFSET ?
+"""
+
+NEWEST: Final = f"""
+    SELECT {CONVERSATION} FROM conversations
+    WHERE deleted IS NULL AND leaf IS NOT NULL ORDER BY updated DESC LIMIT 1
+"""
+
+LAST_DELETED: Final = f"""
+    SELECT deleted, {CONVERSATION} FROM conversations WHERE deleted IS NOT NULL ORDER BY deleted DESC LIMIT 1
 """
 
 PATH: Final = f"""
@@ -60,12 +69,26 @@ def new_id() -> int:
 
 
 def conversation(db: sqlite3.Connection, conversation_id: int) -> Conversation | None:
-    query = f"SELECT {_CONVERSATION} FROM conversations WHERE id = ? AND deleted IS NULL"
-    return next(map(_conversation, db.execute(query, (conversation_id,))), None)
+    query = f"SELECT {CONVERSATION} FROM conversations WHERE id = ? AND deleted IS NULL"
+    return next(map(conversation_from, db.execute(query, (conversation_id,))), None)
 
 
 def conversations(db: sqlite3.Connection, limit: int, offset: int) -> list[Conversation]:
-    return [_conversation(row) for row in db.execute(LIST, (limit, offset))]
+    """Pinned ones first, then the newest."""
+    return [conversation_from(row) for row in db.execute(LIST, (limit, offset))]
+
+
+def newest(db: sqlite3.Connection) -> Conversation | None:
+    return next(map(conversation_from, db.execute(NEWEST)), None)
+
+
+def last_deleted(db: sqlite3.Connection) -> tuple[float, Conversation] | None:
+    """When it was deleted, and which it is."""
+    return next(((row[0], conversation_from(row[1:])) for row in db.execute(LAST_DELETED)), None)
+
+
+def has_deleted_before(db: sqlite3.Connection, when: float) -> bool:
+    return db.execute("SELECT 1 FROM conversations WHERE deleted < ? LIMIT 1", (when,)).fetchone() is not None
 
 
 def message(db: sqlite3.Connection, message_id: int) -> Message | None:
@@ -76,6 +99,18 @@ def message(db: sqlite3.Connection, message_id: int) -> Message | None:
 def path(db: sqlite3.Connection, conversation_id: int, last: int | None) -> tuple[Message, ...]:
     limit = _DEEPEST if last is None else last
     return tuple(Message(*row) for row in db.execute(PATH, (conversation_id, limit)))
+
+
+def messages(db: sqlite3.Connection, conversation_id: int) -> tuple[Message, ...]:
+    """Those of all branches, oldest first."""
+    query = f"SELECT {_MESSAGE} FROM messages m WHERE m.conversation = ? ORDER BY m.id"
+    return tuple(Message(*row) for row in db.execute(query, (conversation_id,)))
+
+
+def count_messages(db: sqlite3.Connection, conversation_id: int) -> int:
+    """Those of all branches."""
+    query = "SELECT count(*) FROM messages WHERE conversation = ?"
+    return int(db.execute(query, (conversation_id,)).fetchone()[0])
 
 
 def below(db: sqlite3.Connection, conversation_id: int, parent: int | None) -> tuple[Message, ...]:
@@ -113,7 +148,8 @@ def everything_remembered(db: sqlite3.Connection) -> list[tuple[str, Any]]:
     return db.execute("SELECT key, value FROM meta").fetchall()
 
 
-def _conversation(row: tuple[Any, ...]) -> Conversation:
+def conversation_from(row: tuple[Any, ...]) -> Conversation:
+    """The record of a row of :data:`CONVERSATION`."""
     title = row[1] or UNTITLED
     return Conversation(row[0], title, row[2], row[3], row[4], bool(row[5]), settings_from_json(row[6]))
 
@@ -196,6 +232,11 @@ def write_figures(db: sqlite3.Connection, new: Figures) -> None:
 def set_column(db: sqlite3.Connection, column: str, value: object, conversation_id: int) -> None:
     """``column`` is one of the program's own words, never input."""
     db.execute(f"UPDATE conversations SET {column} = ? WHERE id = ?", (value, conversation_id))
+
+
+def purge(db: sqlite3.Connection, before: float) -> None:
+    """Remove for good what was deleted before that time."""
+    db.execute("DELETE FROM conversations WHERE deleted < ?", (before,))
 
 
 def interrupt(db: sqlite3.Connection, writer: str | None) -> None:

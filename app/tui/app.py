@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import PurePath
@@ -114,7 +115,10 @@ class SlipstreamApp(App[None]):
             screen.add("\n".join(self.complaints), "warning")
 
     def tell(self, notice: Notice) -> None:
-        """Something the store has to say; safe to call before the screen is there."""
+        """Something the store has to say; safe to call before the screen is there, and from a thread that reads."""
+        if self._running and threading.get_ident() != self._thread_id:
+            self.call_later(self.tell, notice)
+            return
         screen = self.chat_screen if self._running else None
         if screen is None:
             self.complaints = (*self.complaints, notice.text)
@@ -142,6 +146,8 @@ class SlipstreamApp(App[None]):
             yield SystemCommand("Copy", "ctrl+c: copy what is selected", chat.action_copy)
             if self._make_library is not None and screen is chat:
                 yield SystemCommand("Models", "ctrl+l: use, fetch and delete models", self.action_models)
+            if screen is chat:
+                yield SystemCommand("Chats", "ctrl+o: open, search, name, export, delete chats", self.action_chats)
             yield SystemCommand("Latest text", "ctrl+end: go to the end and follow it", chat.action_latest)
         yield SystemCommand("Light or dark", "switch the colours", self.action_switch_colours)
         yield SystemCommand("Theme", "choose among all themes", self.action_change_theme)
@@ -153,6 +159,8 @@ class SlipstreamApp(App[None]):
             return chat is not None and self.screen is chat and chat.may_compare
         if action == "models":
             return self._make_library is not None and self.screen is self.chat_screen
+        if action == "chats":
+            return self.screen is self.chat_screen
         return super().check_action(action, parameters)
 
     def action_compare(self) -> None:
@@ -183,6 +191,17 @@ class SlipstreamApp(App[None]):
         pair = chat.answering.state.pair
         backend = backend_words(pair.backend, pair.target.layers, pair.target.gpu_layers) if pair else ""
         self.push_screen(ModelsScreen(self.library, chat.answering.load, backend, began=self._watch.begin), self._use)
+
+    def action_chats(self) -> None:
+        """The Chats screen over the chat, which goes on behind it."""
+        chat = self.chat_screen
+        if chat is None or self.screen is not chat:
+            return
+        from app.tui.screens.chats import ChatsScreen  # with its own style sheets: not before it is wanted
+
+        opened = chat.chat.conversation.id
+        screen = ChatsScreen(self.store, opened, system=self.system, why_stay=chat.dialogue.why_stay)
+        self.push_screen(screen, lambda opening: chat.call_next(chat.came_back, opening))
 
     def _use(self, choice: Choice | None) -> None:
         chat = self.chat_screen

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from app.chats.records import Figures, Message, MessageState
+from app.chats.records import Figures, Message, MessageState, StoreError
 from engine.protocol import Finished
 from engine.protocol import Message as PromptMessage
 from engine.stats import Stats
@@ -36,16 +36,23 @@ class Turn:
 class OpenChat:
     """One conversation, and what is done to it while it is on screen."""
 
-    def __init__(self, store: ChatStore, *, fresh: bool = False) -> None:
+    def __init__(self, store: ChatStore, *, fresh: bool = False, wanted: int | None = None) -> None:
+        """The last chat, or a ``fresh`` one, or the ``wanted`` one: StoreError when there is none with this id."""
         self.store = store
         self.elsewhere = False
-        """Whether the last chat was left to another instance, which has it open."""
-        conversation = None if fresh else store.last_conversation()
+        """Whether the last chat was left to another instance, which has it open; a wanted one is opened all the
+        same."""
+        conversation = None if fresh or wanted is not None else store.last_conversation()
+        if wanted is not None:
+            conversation = store.conversation(wanted)
+            if conversation is None:
+                raise StoreError("This chat is not in the store any more.")
         if conversation is not None:
             if store.trouble is None:
                 store.mark_open(conversation.id)
-            if store.open_elsewhere(conversation.id):
-                conversation, self.elsewhere = None, True
+            self.elsewhere = store.open_elsewhere(conversation.id)
+            if self.elsewhere and wanted is None:
+                conversation = None
         self.conversation = conversation or store.create_conversation()
         self._path = list(store.path(self.conversation.id))
         self._read: tuple[int, int] | None = None
@@ -54,6 +61,10 @@ class OpenChat:
     @property
     def title(self) -> str:
         return self.conversation.title
+
+    def read_title(self) -> None:
+        """It may have been renamed."""
+        self._refresh()
 
     @property
     def empty(self) -> bool:

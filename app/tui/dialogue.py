@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 ONE_AT_A_TIME: Final = "One answer at a time: your text waits here. esc stops the running answer."
+ANSWER_FIRST: Final = "An answer is being written here; stop it (esc in the chat) or wait for its end first."
 
 
 class Stage(Protocol):
@@ -191,6 +192,17 @@ class Dialogue:
     def begin_anew(self) -> None:
         """An empty chat takes the place of the open one."""
         self.chat = OpenChat(self.store, fresh=True)
+
+    def why_stay(self) -> str:
+        """Why no other chat can take the place of the open one now; nothing when one can."""
+        return "" if self.live is None else ANSWER_FIRST
+
+    def turn_to(self, conversation_id: int, message_id: int | None = None) -> None:
+        """Another chat takes the place of the open one, with the branch shown that ``message_id`` is in; StoreError
+        when it is not there any more."""
+        if message_id is not None and all(said.id != message_id for said in self.store.peek(conversation_id)):
+            self.store.switch_leaf(message_id)
+        self.chat = OpenChat(self.store, wanted=conversation_id)
 
     def leave(self) -> None:
         """The app ends now: keep what has arrived, whatever happens to the engine next."""

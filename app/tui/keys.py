@@ -21,6 +21,7 @@ CHAT: Final = (
     Binding("ctrl+t", "speculation", "speculation", id="chat.speculation"),
     Binding("ctrl+r", "app.compare", "compare", id="chat.compare"),
     Binding("ctrl+l", "app.models", "models", id="chat.models"),
+    Binding("ctrl+o", "app.chats", "chats", id="chat.chats"),
     Binding("ctrl+n", "new_chat", "new", id="chat.new"),
     Binding("ctrl+end", "latest", "latest", show=False, id="chat.latest"),
     Binding("ctrl+c,super+c", "copy", "copy", show=False, priority=True, id="chat.copy"),
@@ -38,14 +39,21 @@ MODES: Final = (
 
 PICKER: Final = (Binding("escape,ctrl+t", "close", "back", key_display="esc", id="picker.close"),)
 
-TABLE: Final = (
-    Binding("up", "cursor_up", "up", show=False, id="models.up"),
-    Binding("down", "cursor_down", "down", show=False, id="models.down"),
-    Binding("pageup", "page_up", "page up", show=False, id="models.page_up"),
-    Binding("pagedown", "page_down", "page down", show=False, id="models.page_down"),
-    Binding("home", "first", "first", show=False, id="models.first"),
-    Binding("end", "last", "last", show=False, id="models.last"),
-)
+
+def _list_keys(screen: str) -> tuple[Binding, ...]:
+    """Moving in the list of a screen."""
+    return (
+        Binding("up", "cursor_up", "up", show=False, id=f"{screen}.up"),
+        Binding("down", "cursor_down", "down", show=False, id=f"{screen}.down"),
+        Binding("pageup", "page_up", "page up", show=False, id=f"{screen}.page_up"),
+        Binding("pagedown", "page_down", "page down", show=False, id=f"{screen}.page_down"),
+        Binding("home", "first", "first", show=False, id=f"{screen}.first"),
+        Binding("end", "last", "last", show=False, id=f"{screen}.last"),
+    )
+
+
+TABLE: Final = _list_keys("models")
+CHAT_LIST: Final = _list_keys("chats")
 
 MODELS: Final = (
     # One key, and what it means for the highlighted entry: the screen lets one of them through.
@@ -71,6 +79,34 @@ COMPARE: Final = (
     Binding("enter", "keep", "keep the faster way", id="compare.keep"),
     Binding("escape,ctrl+r", "close", "back", key_display="esc", id="compare.close"),
 )
+
+CHATS: Final = (
+    Binding("enter", "open", "open", id="chats.open"),
+    # With priority: the letters behind them belong into the box that they open.
+    Binding("slash", "search", "find", key_display="/", id="chats.search", priority=True),
+    Binding("n", "new", "new", id="chats.new"),
+    Binding("r", "rename", "rename", id="chats.rename", priority=True),
+    Binding("p", "pin", "pin", id="chats.pin"),
+    Binding("p", "unpin", "unpin", id="chats.unpin"),
+    Binding("delete,backspace", "delete", "delete", key_display="del", id="chats.delete"),
+    Binding("u", "undo", "undo", id="chats.undo"),
+    Binding("escape", "close", "back", key_display="esc", id="chats.close"),
+    Binding("e", "export", "export", id="chats.export"),
+    Binding("ctrl+o", "leave", "back", show=False, id="chats.leave"),
+)
+
+SEARCH: Final = (
+    Binding("enter", "open", "open", id="search.open"),
+    Binding("down", "submit", "to the list", key_display="↓", id="search.submit"),
+    Binding("escape", "close", "all again", key_display="esc", id="search.close"),
+)
+
+NAME: Final = (
+    Binding("enter", "submit", "rename", id="name.submit"),
+    Binding("escape", "close", "as it was", key_display="esc", id="name.close"),
+)
+
+EXPORT: Final = (Binding("escape,e", "close", "back", key_display="esc", id="export.close"),)
 
 FILTER: Final = (
     Binding("enter,down", "submit", "to the list", key_display="enter", id="filter.submit"),

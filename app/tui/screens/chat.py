@@ -13,6 +13,7 @@ from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static
 
+from app.chats.records import StoreError
 from app.tui.dialogue import Dialogue
 from app.tui.keys import CHAT
 from app.tui.live import FRAME_SECONDS
@@ -33,12 +34,14 @@ if TYPE_CHECKING:
     from app.compare.conduct import Comparison
     from app.tui.answering import Answering
     from app.tui.conversation import OpenChat
+    from app.tui.conversation_choice import Opening
     from app.tui.ports import Engine
     from engine.protocol import Failed, GenerateSettings, LoadSettings, SpeculationMode
 
 JUMP: Final = "↓ end: back to the latest text"
 JUMP_PAST_TEXT: Final = "↓ ctrl+end: back to the latest text"
 ELSEWHERE: Final = "Your last chat is open in another Slipstream; this is a new one."
+SHARED: Final = "This chat is open in another Slipstream, too: what is said there shows here with your next message."
 LOOK_AGAIN_SECONDS: Final = 2.0
 COMPARED_TOKENS: Final = 256
 """Of an answer without a limit, so much is compared."""
@@ -267,11 +270,40 @@ class ChatScreen(Screen[None]):
         self.answering.stop()
 
     async def action_new_chat(self) -> None:
-        self.dialogue.begin_anew()
+        await self.open_conversation(None)
+
+    async def open_conversation(
+        self, conversation_id: int | None, words: str = "", *, message_id: int | None = None
+    ) -> None:
+        """Show another conversation, None: a new one. ``words``: what there is to say about it; ``message_id``: whose
+        branch is wanted. Refused with a sentence while an answer is made, and when there is no such chat any more."""
+        refusal = self.dialogue.why_stay()
+        try:
+            if not refusal and conversation_id is not None:
+                self.dialogue.turn_to(conversation_id, message_id)
+        except StoreError as error:
+            refusal = str(error)
+        if refusal:
+            self.say(refusal, "warning")
+            return
+        if conversation_id is None:
+            self.dialogue.begin_anew()
         self.notices.clear()
         self._news.tell_again(self.answering.state)
+        if self.chat.elsewhere:
+            self.add(SHARED, "warning")
+        if words:
+            self.add(words, "warning")
         await self.show_chat()
         self.engine_changed()
+
+    async def came_back(self, opening: Opening | None) -> None:
+        """The Chats screen was left."""
+        if opening is not None:
+            await self.open_conversation(opening.conversation, opening.words, message_id=opening.message)
+        else:
+            self.chat.read_title()
+            self.engine_changed()
 
     def action_copy(self) -> None:
         """Copy what is selected; never quit."""

@@ -63,7 +63,7 @@ class ModelsScreen(FileActions):
         yield ModelsHeader()
         yield Static(id="columns", markup=False)
         yield ModelTable()
-        yield FilterRow()
+        yield FilterRow(FilterBox("a part of a name, or OWNER/REPO of the hub"))
         yield NoticeLine(markup=False)
         yield Facts()
         yield Question()

@@ -28,8 +28,8 @@ class FilterBox(Input):
             self.kept = kept
             """Enter: what was typed stays in force."""
 
-    def __init__(self) -> None:
-        super().__init__(placeholder="a part of a name, or OWNER/REPO of the hub", compact=True, select_on_focus=False)
+    def __init__(self, placeholder: str) -> None:
+        super().__init__(placeholder=placeholder, compact=True, select_on_focus=False)
         self.cursor_blink = False
 
     def _on_paste(self, event: events.Paste) -> None:
@@ -49,9 +49,13 @@ class FilterBox(Input):
 class FilterRow(Horizontal):
     """The box with its sign; hidden until :meth:`open`."""
 
+    def __init__(self, box: FilterBox) -> None:
+        super().__init__()
+        self._box = box
+
     def compose(self) -> ComposeResult:
         yield Static("/", id="filter-sign", markup=False)
-        yield FilterBox()
+        yield self._box
 
     def on_mount(self) -> None:
         self.display = False
@@ -59,4 +63,4 @@ class FilterRow(Horizontal):
     def open(self) -> None:
         """Show the box, and let it have the keys."""
         self.display = True
-        self.screen.set_focus(self.query_one(FilterBox))  # now, before the next key: focus() would come later
+        self.screen.set_focus(self._box)  # now, before the next key: focus() would come later

@@ -18,12 +18,26 @@ def plan(store: ChatStore, query: str, *values: object) -> list[str]:
     return store._keeper.read(lambda db: [row[3] for row in db.execute(f"EXPLAIN QUERY PLAN {query}", values)])
 
 
-@pytest.mark.parametrize(("query", "values"), [(tree.LIST, (50, 0)), (tree.PATH, (1, 100)), (tree.NEWEST_BELOW, (1,))])
+LISTED = [
+    (tree.LIST, (50, 0)),
+    (tree.NEWEST, ()),
+    (tree.LAST_DELETED, ()),
+    (tree.PATH, (1, 100)),
+    (tree.NEWEST_BELOW, (1,)),
+]
+IN_ORDER = {
+    "SCAN CONSTANT ROW",
+    "SCAN conversations USING INDEX conversations_in_order",
+    "SCAN conversations USING INDEX conversations_listed",
+}
+
+
+@pytest.mark.parametrize(("query", "values"), LISTED)
 def test_no_table_is_walked(store: ChatStore, query: str, values: tuple[object, ...]) -> None:
     steps = plan(store, query, *values)
     walks = [step for step in steps if step.startswith("SCAN") and step not in ("SCAN up", "SCAN down")]
-    assert set(walks) <= {"SCAN CONSTANT ROW", "SCAN conversations USING INDEX conversations_listed"}
-    if query is tree.LIST:
+    assert set(walks) <= IN_ORDER
+    if query in (tree.LIST, tree.NEWEST, tree.LAST_DELETED):
         assert not any("TEMP B-TREE" in step for step in steps)  # in order already, so the limit ends it
 
 
