@@ -93,6 +93,11 @@ def state_dir() -> Path:
     return named / "state" if named else _platform().user_state_path
 
 
+def last_choice_file() -> Path:
+    """Which pair was chosen last in the terminal interface, and who may propose."""
+    return state_dir() / "last-choice.json"
+
+
 def log_dir() -> Path:
     """Logs of the app and of its engine processes."""
     named = home()

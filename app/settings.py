@@ -24,10 +24,10 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True, use_attribute_docstrings=True)
 
     model: str | None = None
-    """The model to talk to: a name from the catalogue or the path of a GGUF file. Not set: the starter model."""
+    """The model to talk to: a name from the catalogue or the path of a GGUF file. Not set: as chosen last."""
 
     draft: str | None = None
-    """A smaller model with the same vocabulary that proposes tokens: a name or a path. Not set: prompt lookup only."""
+    """A smaller model with the same vocabulary that proposes tokens: a name or a path. Not set: as chosen last."""
 
     speculation: SpeculationMode = "auto"
     """Who may propose tokens: "off", "lookup" (the text so far), "draft" (the draft model) or "auto"."""

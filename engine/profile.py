@@ -5,16 +5,15 @@ A profile is a help, never a must: a file that is missing, damaged or of another
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import logging
 import os
 import platform
-import tempfile
 from pathlib import Path
 
 from pydantic import BaseModel, Field, ValidationError
 
+from engine.files.whole import write_whole
 from engine.machine import FOLDER_VARIABLE
 from engine.pacing import PacingProfile
 from engine.protocol import SelfTestResult
@@ -62,15 +61,7 @@ class ProfileStore:
             return
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=path.parent, suffix=".part")
-            try:
-                with os.fdopen(handle, "w") as file:
-                    file.write(profile.model_dump_json())
-                os.replace(name, path)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(name)
-                raise
+            write_whole(path, profile.model_dump_json().encode())
         except OSError as error:
             log.warning("profile not kept: %s", error)
 

@@ -7,18 +7,26 @@ from functools import partial
 from typing import Any
 
 from app import paths
+from app.clean import clean_line
 from app.commands import client
 from app.commands.errors import CommandError
 from app.commands.options import answer_request, effective_settings, pair_request, wanted_pair
+from app.last_choice import LastChoice, Memory, still_there
 from app.library.records import Library
+from app.settings import Settings
 from app.tui.run import run_chat
 
 
 def open_chat(options: Mapping[str, Any]) -> int:
     """Returns the exit code. A model that was not asked for here but is missing does not keep the chats closed."""
     settings, complaints = effective_settings(options)
+    memory = Memory(paths.last_choice_file())
+    kept = memory.read()
+    last, gone = _last_choice(settings, kept, memory)
+    if last.speculation is not None and "speculation" not in settings.model_fields_set:
+        settings = settings.model_copy(update={"speculation": last.speculation})
     try:
-        load, notes = wanted_pair(settings)
+        load, notes = wanted_pair(settings, last)
     except CommandError as error:
         if options.get("model") or options.get("draft"):
             raise
@@ -31,9 +39,11 @@ def open_chat(options: Mapping[str, Any]) -> int:
         defaults=answer_request(settings),
         system=settings.system,
         theme=settings.theme,
-        complaints=(*complaints, *notes),
+        complaints=(*complaints, *gone, *notes),
         library=open_shelf,
         pair_request=partial(pair_request, settings),
+        memory=memory,
+        first_run=not (settings.model or settings.draft or kept.target),
     )
 
 
@@ -42,3 +52,15 @@ def open_shelf() -> Library:
     from app.library.shelf import Shelf
 
     return Shelf()
+
+
+def _last_choice(settings: Settings, kept: LastChoice, memory: Memory) -> tuple[LastChoice, tuple[str, ...]]:
+    """What was chosen last, as far as it counts and is there, and a sentence where a file of it is gone: once."""
+    if settings.model is not None:
+        return kept.model_copy(update={"target": "", "draft": "", "context": None}), ()
+    last, gone = still_there(kept)
+    if not gone or kept.said_gone == gone or (gone == kept.draft and settings.draft is not None):
+        return last, ()
+    memory.keep_said_gone(gone)
+    which, instead = ("model", "the starter answers") if gone == kept.target else ("draft", "the text so far proposes")
+    return last, (f"The {which} chosen last is gone ({clean_line(gone, 200)}); {instead}. ctrl+l shows what there is.",)

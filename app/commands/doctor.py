@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import platform
@@ -25,7 +24,8 @@ from app.library.resolve import ModelNotFoundError, find_source, gguf_files, res
 from app.library.user_catalog import load_catalog
 from app.settings import load_settings
 from engine.files.header import HeaderError, read_header
-from engine.protocol import Described, Failed
+from engine.files.sizes import size_words
+from engine.protocol import Failed
 
 PACKAGES = ("llama-cpp-python", "textual", "huggingface-hub", "pydantic", "numpy", "jinja2")
 
@@ -74,17 +74,8 @@ def _versions(problems: list[str]) -> dict[str, str]:
 
 def _engine(problems: list[str]) -> dict[str, Any]:
     """What the engine process says of itself, or why it does not."""
-
-    async def ask() -> Described | Failed:
-        engine = client.make_client()
-        try:
-            async with asyncio.timeout(ENGINE_PATIENCE):
-                return await engine.describe()
-        finally:
-            await engine.close()
-
     try:
-        answer = asyncio.run(ask())
+        answer = client.describe_engine(ENGINE_PATIENCE)
     except TimeoutError:
         problems.append(f"The engine did not answer within {ENGINE_PATIENCE:.0f} seconds.")
         return {"error": problems[-1]}
@@ -121,7 +112,7 @@ def _folder(name: str, folder: Path, problems: list[str]) -> dict[str, Any]:
         free = None
         wrong = f"The {name} folder {folder} cannot be written to: {error.strerror or error}."
     if name == "data" and free is not None and free < LOW_DISK:
-        wrong = f"The disk of the data folder {folder} has only {_size(free)} left."
+        wrong = f"The disk of the data folder {folder} has only {size_words(free)} left."
     if wrong:
         problems.append(wrong)
     return {"name": name, "path": str(folder), "exists": folder.is_dir(), "free_bytes": free, "wrong": wrong}
@@ -214,14 +205,14 @@ def _words(report: dict[str, Any]) -> str:
 def _folder_words(folder: dict[str, Any]) -> str:
     if folder["free_bytes"] is None:
         return "cannot be written to"
-    return f"{_size(folder['free_bytes'])} free" if folder["exists"] else "will be made when needed"
+    return f"{size_words(folder['free_bytes'])} free" if folder["exists"] else "will be made when needed"
 
 
 def _engine_words(engine: dict[str, Any]) -> list[str]:
     if "error" in engine:
         return [f"  {engine['error']}", *(f"  | {line}" for line in engine.get("log", "").splitlines()[-8:])]
     devices = [
-        f"{device['name']}: {device['description']} ({device['kind']}, {_size(device['memory_total'])})"
+        f"{device['name']}: {device['description']} ({device['kind']}, {size_words(device['memory_total'])})"
         for device in engine["devices"]
     ]
     facts = {
@@ -242,14 +233,9 @@ def _model_words(model: dict[str, Any]) -> str:
     if model["wrong"]:
         return f"  {model['path']}  (unusable)"
     context = f", context {model['context']}" if model["context"] else ""
-    return f"  {model['path']}  (whole, {_size(model['size_bytes'])}, {model['architecture']}{context})"
+    return f"  {model['path']}  (whole, {size_words(model['size_bytes'])}, {model['architecture']}{context})"
 
 
 def _pairs(facts: dict[str, str]) -> list[str]:
     width = max(len(name) for name in facts)
     return [f"  {name:<{width}}  {value}" for name, value in facts.items()]
-
-
-def _size(count: int) -> str:
-    """``98 MB``, ``3.1 GB``: decimal, as disks and models are sold."""
-    return f"{count / 1e9:.1f} GB" if count >= 1e9 else f"{count / 1e6:.0f} MB"

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from app import paths
 from app.commands.errors import CommandError
 from app.commands.sampling import sampling_values
+from app.last_choice import LastChoice
 from app.library.lookup import find_pair_files
 from app.library.resolve import ModelNotFoundError
 from app.settings import LoadedSettings, Settings, load_settings
@@ -19,17 +20,19 @@ from engine.protocol import GenerateSettings, LoadSettings, Message, ModelFile, 
 Record = TypeVar("Record", bound=BaseModel)
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
+NO_CHOICE = LastChoice()
 
 
 def effective_settings(options: Mapping[str, Any]) -> LoadedSettings:
-    """The settings file with the given options (those that are not None) above it, and what is wrong in the file."""
+    """The settings file with the given options (those that are not None) above it, and what is wrong in the file.
+    What neither says counts as not set (``model_fields_set``)."""
     loaded = load_settings(paths.settings_file())
     given = {
         name: _plain(value) for name, value in options.items() if value is not None and name in Settings.model_fields
     }
     for name in {"gpu_layers", "draft_gpu_layers"} & given.keys():
         given[name] = int(given[name]) if given[name].strip().isdecimal() else given[name]
-    return loaded._replace(settings=checked(Settings, {**loaded.settings.model_dump(), **given}))
+    return loaded._replace(settings=checked(Settings, {**loaded.settings.model_dump(exclude_unset=True), **given}))
 
 
 def load_request(settings: Settings) -> LoadSettings:
@@ -37,13 +40,17 @@ def load_request(settings: Settings) -> LoadSettings:
     return wanted_pair(settings)[0]
 
 
-def wanted_pair(settings: Settings) -> tuple[LoadSettings, tuple[str, ...]]:
-    """:func:`load_request`, and what there is to say about it: a draft that is not here yet."""
+def wanted_pair(settings: Settings, last: LastChoice = NO_CHOICE) -> tuple[LoadSettings, tuple[str, ...]]:
+    """:func:`load_request`, and what there is to say about it: a draft that is not here yet. ``last``: what was chosen
+    before, for what the settings leave open."""
+    chosen_before = settings.model is None and bool(last.target)
     try:
-        files = find_pair_files(settings.model, settings.draft)
+        files = find_pair_files(last.target if chosen_before else settings.model, settings.draft)
     except ModelNotFoundError as error:
         raise CommandError(str(error)) from error
     draft = "" if files.draft is None else str(files.draft)
+    if chosen_before:
+        return pair_request(settings, last.target, draft or last.draft, last.context), files.notes
     return pair_request(settings, str(files.target), draft, files.context), files.notes
 
 

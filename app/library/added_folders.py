@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
-import os
-import tempfile
 from pathlib import Path
 from typing import Final
 
 from app.library.walk import plain_name
 from app.paths import FolderError, ensure
+from engine.files.whole import write_whole
 
 _HEAD: Final = "# Folders that Slipstream looks for models in, one a line. It reads them and writes nothing there.\n"
 _MOST_BYTES: Final = 1_000_000
@@ -73,15 +71,8 @@ def _lines(file: Path) -> list[str]:
 def _write(file: Path, lines: list[str]) -> None:
     """The whole file or nothing."""
     try:
-        handle, name = tempfile.mkstemp(dir=ensure(file.parent), prefix=f".{file.name}-")
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as opened:
-                opened.write("\n".join(lines) + "\n")
-            os.replace(name, file)
-        except BaseException:
-            with contextlib.suppress(OSError):
-                os.unlink(name)
-            raise
+        ensure(file.parent)
+        write_whole(file, ("\n".join(lines) + "\n").encode())
     except OSError as error:
         raise AddedFolderError(f"{file} cannot be written: {error.strerror or error}.") from error
     except FolderError as error:

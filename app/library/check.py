@@ -10,7 +10,7 @@ from app.library.choice import choose
 from app.library.hub import Hub
 from app.library.hub_answer import Repo
 from app.library.hub_errors import Code, HubError
-from app.library.sizes import human
+from engine.files.sizes import size_words
 
 _ABOUT_THE_HUB: frozenset[Code] = frozenset(
     {"offline", "offline-mode", "timeout", "proxy", "certificate", "endpoint", "rate-limit", "cancelled"}
@@ -64,7 +64,7 @@ def _check(pair: Pair, role: Role, source: ModelSource, origin: str, repo: Repo 
     size = sum(file.size for file in files)
     if size == 0:
         return EntryCheck(pair.name, role, origin, False, f"{files[0].path} is empty on the hub.")
-    notes = [files[0].path + (f" and {len(files) - 1} more parts" if len(files) > 1 else ""), human(size)]
+    notes = [files[0].path + (f" and {len(files) - 1} more parts" if len(files) > 1 else ""), size_words(size)]
     if source.size is not None and source.size != size:
         notes.append(f"the catalogue says {source.size:,} bytes, the hub {size:,}")
     if repo.gated != pair.gated and (repo.gated or role == "target"):

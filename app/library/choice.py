@@ -20,7 +20,9 @@ from app.library.hub_errors import HubError
 DEFAULT_QUANTS = ("Q4_K_M", "Q8_0")
 
 _SPLIT = re.compile(r"(.+)-([0-9]{5})-of-([0-9]{5})\.gguf", re.IGNORECASE | re.DOTALL)
-_TAG = re.compile(r"[-.]((?:UD-)?(?:I?Q|TQ|BF|F|FP|MXFP|NVFP)[0-9][A-Z0-9_]*)$", re.IGNORECASE)
+QUANT_TAG = r"((?:UD-)?(?:I?Q|TQ|BF|F|FP|MXFP|NVFP)[0-9][A-Z0-9_]*)"
+"""How a quantization is written at the end of a name, in any case of letters."""
+_TAG = re.compile(rf"[-.]{QUANT_TAG}$", re.IGNORECASE)
 _SIDECARS = ("mmproj", "imatrix", "mtp-", "eagle3-", "dflash-", "dspark-")
 _SHOWN = 12
 

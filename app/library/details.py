@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from app.library.entries import pair_fit
 from app.library.inventory import Begun, Inventory, PairHere
 from app.library.local import LocalModel
 from app.library.records import Fact, Tone
 from app.library.room import Room
-from app.library.sizes import human
 from app.library.verdicts import DraftVerdict, judge_drafts
 from app.library.words import of_words
-from engine.files.fit import Fit, judge_fit
+from engine.files.fit import Fit
+from engine.files.sizes import size_words
 
 
 def pair_facts(here: PairHere, inventory: Inventory, room: Room) -> Iterator[Fact]:
@@ -40,7 +41,7 @@ def model_facts(model: LocalModel, inventory: Inventory, room: Room, target: Loc
     if model.usable:
         if target is not None and target.path != model.path:
             yield _as_draft(draft_verdict(target, model, inventory), target)
-        yield from fit_facts(judge_fit(model.shape, free=room.free_memory or room.memory))
+        yield from fit_facts(room.fit(model.shape))
         drafts = [
             verdict for verdict in judge_drafts(model, inventory.models, inventory.measured) if verdict.kind == "fits"
         ]
@@ -61,7 +62,7 @@ def fit_facts(fit: Fit) -> Iterator[Fact]:
     tone: Tone = "warn" if fit.words == "does not fit" else "plain"
     yield Fact("memory", fit.sentence, tone)
     parts = sorted(fit.estimate.parts, key=lambda part: -part.bytes)
-    large = [f"{part.name} {human(part.bytes)}" for part in parts if part.bytes * 50 > fit.estimate.total]
+    large = [f"{part.name} {size_words(part.bytes)}" for part in parts if part.bytes * 50 > fit.estimate.total]
     yield Fact("", " · ".join(large))
 
 
@@ -83,18 +84,15 @@ def _draft_of_pair(here: PairHere, inventory: Inventory) -> Iterator[Fact]:
 
 
 def _memory_of_pair(here: PairHere, room: Room) -> Iterator[Fact]:
-    target, draft = here.target.model, here.draft.model if here.draft is not None else None
-    if here.whole and target is not None:
-        shape = draft.shape if draft is not None else None
-        yield from fit_facts(
-            judge_fit(target.shape, shape, context=here.pair.context, free=room.free_memory or room.memory)
-        )
+    if (fit := pair_fit(here, room)) is not None:
+        yield from fit_facts(fit)
         return
     needed = round(here.pair.memory * 1e9)
-    have = f"; {human(room.free_memory)} are free" if room.free_memory is not None else ""
+    have = [f"{size_words(room.free_memory)} are free"] if room.free_memory is not None else []
+    have += [f"{size_words(room.on_gpus)} on the GPU"] if room.gpus else []
     tone: Tone = "warn" if room.holds(needed) is False else "plain"
-    words = f"about {human(needed)} at {here.pair.context:,} tokens of context, {room.words(needed)}{have}"
-    yield Fact("memory", words, tone)
+    words = f"about {size_words(needed)} at {here.pair.context:,} tokens of context, {room.words(needed)}"
+    yield Fact("memory", "; ".join([words, *have]), tone)
 
 
 def _file_of_source(role: str, file: str, repo: str | None, model: LocalModel | None, begun: int) -> Fact:
@@ -103,7 +101,7 @@ def _file_of_source(role: str, file: str, repo: str | None, model: LocalModel | 
     if model is not None and model.usable:
         return Fact(role, _place(model))
     if begun:
-        return Fact(role, f"{file}, {human(begun)} are here")
+        return Fact(role, f"{file}, {size_words(begun)} are here")
     return Fact(role, f"{file}, not here" + (f" ({repo})" if repo else ""))
 
 
@@ -135,10 +133,22 @@ def check_facts(
             usable = usable and verdict.can_draft
     if target.usable:
         shape = draft.shape if draft is not None and draft.usable else None
-        fit = judge_fit(target.shape, shape, context=context, free=room.free_memory or room.memory)
+        fit = room.fit(target.shape, shape, context)
         facts += fit_facts(fit)
         usable = usable and fit.words != "does not fit"
     return usable, facts
+
+
+def draft_facts(target: LocalModel, inventory: Inventory) -> Iterator[Fact]:
+    """Prompt lookup and every model on this disk, each with the verdict on it as a draft."""
+    label = "drafts"
+    for verdict in judge_drafts(target, inventory.models, inventory.measured):
+        if verdict.kind == "same file":
+            continue
+        draft = verdict.draft
+        name = "prompt lookup" if draft is None else f"{draft.name} {draft.quantization or ''}".strip()
+        yield Fact(label, f"{name}: {verdict.reason}", "plain" if verdict.can_draft else "warn")
+        label = ""
 
 
 def at_path(inventory: Inventory, path: str) -> LocalModel | None:

@@ -12,7 +12,7 @@ from app.library.local import LocalModel
 from app.library.origins import read_origin
 from app.library.records import Entry, State
 from app.library.room import Room
-from engine.files.fit import estimate
+from engine.files.fit import Fit
 
 OUR_PLACES = (OURS, PACKAGE)
 
@@ -33,17 +33,16 @@ def pair_entry(here: PairHere, models_dir: Path, room: Room, speeds: Speeds) -> 
     pair, target = here.pair, here.target.model
     draft = here.draft.model if here.draft is not None else None
     usable = here.target.usable and target is not None
-    size = _size_of_pair(here)
-    memory = pair_memory(here)
+    memory, fits = pair_memory(here, room)
     speed = _speed(speeds, target, draft if here.draft is not None and here.draft.usable else None) if usable else None
     return Entry(
         key=pair.name,
         title=pair.title + (" + lookup" if pair.draft == "lookup" else ""),
         state=_state_of_pair(here),
-        size=size,
+        size=here.size,
         here=sum(source.here for source in here.sources),
         memory=memory,
-        fits=room.holds(memory),
+        fits=fits,
         target=str(target.path) if usable and target is not None else "",
         draft=str(draft.path) if draft is not None and here.draft is not None and here.draft.usable else "",
         fetchable=not here.whole,
@@ -71,7 +70,7 @@ def begun_entry(begun: Begun) -> Entry:
 
 def model_entry(model: LocalModel, inventory: Inventory, room: Room, speeds: Speeds) -> Entry:
     """A model on this disk that belongs to no whole pair."""
-    memory = estimate(model.shape).total if model.usable else None
+    fit = room.fit(model.shape) if model.usable else None
     speed = _speed(speeds, model, None) if model.usable else None
     ours = is_ours(model, inventory.models_dir)
     return Entry(
@@ -81,8 +80,8 @@ def model_entry(model: LocalModel, inventory: Inventory, room: Room, speeds: Spe
         place=place_words(model.origin),
         size=model.size,
         here=model.size,
-        memory=memory,
-        fits=room.holds(memory) if memory is not None else None,
+        memory=fit.estimate.total if fit is not None else None,
+        fits=_holds(fit) if fit is not None else None,
         target=str(model.path) if model.usable else "",
         own=ours,
         trouble=model.why_not or "",
@@ -91,12 +90,25 @@ def model_entry(model: LocalModel, inventory: Inventory, room: Room, speeds: Spe
     )
 
 
-def pair_memory(here: PairHere) -> int:
-    """By the files themselves where they are here, else as the catalogue says."""
+def pair_memory(here: PairHere, room: Room) -> tuple[int, bool | None]:
+    """What it takes and whether that is there (None: not known): by the files themselves where they are here, else as
+    the catalogue says."""
+    if (fit := pair_fit(here, room)) is not None:
+        return fit.estimate.total, _holds(fit)
+    needed = round(here.pair.memory * 1e9)
+    return needed, room.holds(needed)
+
+
+def pair_fit(here: PairHere, room: Room) -> Fit | None:
+    """The estimate for a pair that is whole."""
     target, draft = here.target.model, here.draft.model if here.draft is not None else None
-    if here.whole and target is not None:
-        return estimate(target.shape, draft.shape if draft is not None else None, context=here.pair.context).total
-    return round(here.pair.memory * 1e9)
+    if not here.whole or target is None:
+        return None
+    return room.fit(target.shape, draft.shape if draft is not None else None, here.pair.context)
+
+
+def _holds(fit: Fit) -> bool | None:
+    return None if fit.words == "unknown" else fit.words != "does not fit"
 
 
 def is_ours(model: LocalModel, models_dir: Path) -> bool:
@@ -135,14 +147,6 @@ def _state_of_model(model: LocalModel) -> State:
     if not model.usable:
         return State.OTHER
     return State.READY if model.origin in OUR_PLACES else State.IN_PLACE
-
-
-def _size_of_pair(here: PairHere) -> int | None:
-    sizes = [
-        source.model.size if source.usable and source.model is not None else source.source.size
-        for source in here.sources
-    ]
-    return None if None in sizes else sum(size for size in sizes if size is not None)
 
 
 def _speed(speeds: Speeds, target: LocalModel | None, draft: LocalModel | None) -> Speed | None:

@@ -6,10 +6,8 @@ counts only as long as the file has the size and the time of change it had when 
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
-import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -24,6 +22,7 @@ from engine.files.header import Header, HeaderError, SeenArrays, read_header
 from engine.files.pairing import Vocabulary
 from engine.files.quantization import parameters, quantization
 from engine.files.shape import Shape
+from engine.files.whole import write_whole
 
 log = logging.getLogger(__name__)
 
@@ -151,21 +150,14 @@ class FactStore:
 
     def save(self) -> None:
         """Keep what was learned; whole or not at all. A folder that cannot be written costs only the memory of it."""
+        self._seen = SeenArrays()  # the vocabularies it compares with: the scan is done
         if self._file is None or not (self._changed or self._asked.keys() != self._kept.keys()):
             return
         # A file that cannot be read now may be readable tomorrow, without having changed.
         lasting = {key: entry for key, entry in self._asked.items() if not _passing(entry.facts)}
         try:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            handle, name = tempfile.mkstemp(dir=self._file.parent, suffix=".part")
-            try:
-                with os.fdopen(handle, "wb") as file:
-                    file.write(_adapter().dump_json(_Kept(VERSION, lasting)))
-                os.replace(name, self._file)
-            except BaseException:
-                with contextlib.suppress(OSError):
-                    os.unlink(name)
-                raise
+            write_whole(self._file, _adapter().dump_json(_Kept(VERSION, lasting)))
         except (OSError, ValueError) as error:  # ValueError: a path that is no UTF-8
             log.warning("facts about model files not kept: %s", error)
 

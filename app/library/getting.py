@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app.library.records import FileProgress, Getting, Phase, ShelfError
+from app.library.records import FileProgress, Getting, Phase
 from app.library.transfer.control import Control
 from app.library.transfer.errors import TransferError
 from app.library.transfer.leftovers import discard
@@ -209,8 +209,3 @@ def _snapshot(job: _Job) -> Getting:
 
 def _phase(state: State) -> Phase:
     return Phase.DONE if state in ("done", "ready") else PHASES[state]
-
-
-def error_of(getting: Getting) -> ShelfError:
-    """What a download that failed says."""
-    return ShelfError(getting.trouble or f"{getting.title} could not be fetched; what has arrived is kept.")

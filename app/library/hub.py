@@ -20,24 +20,19 @@ from app.library.hub_errors import HubError
 from app.library.hub_http import Answer, Request, ask, offline_mode_is_on, shown_endpoint
 from app.library.hub_refusals import Asked, not_a_hub, refusal
 from app.library.layout import wrong_repo
+from app.library.offline import network_is_off
 
-__all__ = ["Hub", "HubError", "RemoteFile", "Repo", "endpoint_in_use", "offline_mode"]
+__all__ = ["Hub", "HubError", "RemoteFile", "Repo", "endpoint_in_use"]
 
 PATIENCE = 10.0
 """Seconds for one answer."""
 
-_TRUE = {"1", "ON", "YES", "TRUE"}
 _TOKEN = re.compile(r"[!-~]+")
 
 
 def endpoint_in_use() -> str:
     """The hub's address: ``HF_ENDPOINT``, else the public hub."""
     return (os.environ.get("HF_ENDPOINT") or "https://huggingface.co").strip().rstrip("/")
-
-
-def offline_mode() -> bool:
-    """Whether the user switched the hub off."""
-    return (os.environ.get("HF_HUB_OFFLINE") or os.environ.get("TRANSFORMERS_OFFLINE") or "").upper() in _TRUE
 
 
 class Hub:
@@ -92,7 +87,7 @@ class Hub:
         return agent if token is None else {**agent, "authorization": f"Bearer {token}"}
 
     def _ask(self, path: str, asked: Asked, method: str = "GET") -> tuple[Answer, Asked]:
-        if offline_mode():
+        if network_is_off() is not None:
             raise offline_mode_is_on()
         if not _is_address(self.endpoint):
             raise HubError("endpoint", f"HF_ENDPOINT is {shown_endpoint(self.endpoint)}, which is no http address.")

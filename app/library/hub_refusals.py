@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 
 from app.clean import clean_line
 from app.library.hub_errors import HubError
 from app.library.hub_http import Answer, shown_endpoint
+from app.library.transfer.answer import seconds_to_wait
 
-_RATE_LIMIT = re.compile(r";\s*r\s*=\s*(\d{1,9})\s*;\s*t\s*=\s*(\d{1,9})")
 _LONGEST_WAIT = 24 * 3600
 _DISABLED = "Access to this resource is disabled."
 _LOG_IN = "log in with `hf auth login` or set HF_TOKEN"
@@ -118,21 +115,7 @@ def _disabled(asked: Asked) -> HubError:
 
 
 def _too_many(answer: Answer) -> HubError:
-    wait = _seconds_to_wait(answer)
+    ordered = seconds_to_wait(answer.headers)
+    wait = None if ordered is None else min(ordered, float(_LONGEST_WAIT))
     when = f"in {wait:.0f} seconds" if wait is not None else "in some minutes; logged in, more requests are allowed"
     return HubError("rate-limit", f"The hub has had too many requests from here; try again {when}.", wait=wait)
-
-
-def _seconds_to_wait(answer: Answer) -> float | None:
-    limit = _RATE_LIMIT.search(answer.headers.get("ratelimit", ""))
-    if limit and int(limit[1]) == 0:
-        return float(min(int(limit[2]), _LONGEST_WAIT))
-    after = answer.headers.get("retry-after", "").strip()
-    if after.isascii() and after.isdigit() and len(after) < 10:
-        return float(min(int(after), _LONGEST_WAIT))
-    try:
-        moment = parsedate_to_datetime(after)
-    except ValueError:
-        return None
-    seconds = (moment.astimezone(UTC) - datetime.now(UTC)).total_seconds()
-    return min(max(seconds, 0.0), float(_LONGEST_WAIT))

@@ -39,6 +39,11 @@ class SourceHere:
         return self.model is not None and self.model.usable
 
     @property
+    def size(self) -> int | None:
+        """Bytes once it is whole; None: the catalogue does not say, and it is not here."""
+        return self.model.size if self.usable and self.model is not None else self.source.size
+
+    @property
     def here(self) -> int:
         """Bytes on this disk."""
         return (self.model.size if self.model is not None and self.model.fault is None else 0) + self.begun
@@ -61,6 +66,12 @@ class PairHere:
     def whole(self) -> bool:
         """Whether all its files can be used."""
         return all(source.usable for source in self.sources)
+
+    @property
+    def size(self) -> int | None:
+        """Bytes of all files once they are whole; None: not known."""
+        sizes = [source.size for source in self.sources]
+        return None if None in sizes else sum(size for size in sizes if size is not None)
 
     @property
     def models(self) -> tuple[LocalModel, ...]:

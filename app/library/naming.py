@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Final
 
 from app.clean import clean_line
+from app.library.choice import QUANT_TAG, split_name
 
 MOST: Final = 60
 
-_PART: Final = re.compile(r"-\d{5}-of-\d{5}$")
-_QUANT: Final = re.compile(r"[-._ ]((?:UD-)?(?:I?Q\d\w*|B?F16|F32|T?Q\d_\d|MXFP4\w*|NVFP4))$", re.IGNORECASE)
+_QUANT: Final = re.compile(rf"[-._ ]{QUANT_TAG}$", re.IGNORECASE)
 _BLOB: Final = re.compile(r"^(?:sha256-)?[0-9a-f]{32,}$", re.IGNORECASE)
 _SAYS_NOTHING: Final = re.compile(r"^(?:ggml[-_.])?(?:model|weights|main|file|unnamed|output|gguf)?$", re.IGNORECASE)
 
@@ -24,7 +24,7 @@ def model_name(path: Path, general_name: str | None = None, given: str | None = 
     """
     if given:
         return clean_line(given, MOST)
-    stem = _PART.sub("", path.name[:-5] if path.name.lower().endswith(".gguf") else path.name)
+    stem = split_name(path.name).stem
     base = _QUANT.sub("", stem)
     if not _tells(base):
         folder = path.parent.name

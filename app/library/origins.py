@@ -9,11 +9,11 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
-import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
+
+from engine.files.whole import write_whole
 
 _VERSION: Final = 1
 _MOST_BYTES: Final = 65_536
@@ -69,15 +69,7 @@ def read_origin(file: Path) -> Origin | None:
 
 def write_origin(file: Path, origin: Origin) -> None:
     """Keep ``origin`` beside ``file``: the whole note or none. OSError when the folder cannot be written."""
-    handle, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as opened:
-            json.dump({"version": _VERSION, **asdict(origin)}, opened)
-        os.replace(name, beside(file))
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(name)
-        raise
+    write_whole(beside(file), json.dumps({"version": _VERSION, **asdict(origin)}).encode())
 
 
 def forget_origin(file: Path) -> None:

@@ -16,8 +16,8 @@ from app.library.hub_errors import HubError
 from app.library.layout import part_file, place
 from app.library.names import FileWish, PairWish, RepoWish, Wish
 from app.library.resolve import packaged_file
-from app.library.sizes import human
 from app.library.transfer.disk import free_bytes
+from engine.files.sizes import size_words
 
 State = Literal["here", "partial", "absent", "differs"]
 """Whole; begun; not here; another file of that name is here and would be replaced."""
@@ -121,8 +121,9 @@ class Plan:
         if self.free is None or needed <= self.free or self.complete:
             return None
         return (
-            f"The disk of {self.models_dir} has {human(self.free)} free, which is {human(needed - self.free)} less "
-            f"than the {human(needed)} needed; nothing was fetched. Make room, or choose a smaller quantization."
+            f"The disk of {self.models_dir} has {size_words(self.free)} free, which is "
+            f"{size_words(needed - self.free)} less than the {size_words(needed)} needed; nothing was fetched. "
+            "Make room, or choose a smaller quantization."
         )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from app.clean import clean_line
 from app.library.plan import Licence, Plan, PlannedFile
-from app.library.sizes import human
+from engine.files.sizes import size_words
 
 
 def plan_text(plan: Plan) -> str:
@@ -51,7 +51,8 @@ def plan_json(plan: Plan) -> dict[str, object]:
 
 def _table(files: tuple[PlannedFile, ...]) -> list[str]:
     rows = [
-        (file.role, clean_line(file.name), human(file.size), _state(file), clean_line(file.origin)) for file in files
+        (file.role, clean_line(file.name), size_words(file.size), _state(file), clean_line(file.origin))
+        for file in files
     ]
     widths = [max(len(row[column]) for row in rows) for column in range(4)]
     return [
@@ -80,21 +81,21 @@ def _licence(licence: Licence) -> str:
 def _memory(plan: Plan) -> str:
     if plan.memory is None:
         return ""
-    of = f" of {human(plan.memory.available)}" if plan.memory.available is not None else ""
-    return f"about {human(plan.memory.needed)}{of}, {clean_line(plan.memory.verdict)}"
+    of = f" of {size_words(plan.memory.available)}" if plan.memory.available is not None else ""
+    return f"about {size_words(plan.memory.needed)}{of}, {clean_line(plan.memory.verdict)}"
 
 
 def _disk(plan: Plan) -> str:
     if plan.free is None or plan.free_after is None:
         return f"into {clean_line(str(plan.models_dir))}"
-    after = f", {human(plan.free_after)} afterwards" if plan.to_fetch and plan.free_after >= 0 else ""
-    return f"{human(plan.free)} free{after}, in {clean_line(str(plan.models_dir))}"
+    after = f", {size_words(plan.free_after)} afterwards" if plan.to_fetch and plan.free_after >= 0 else ""
+    return f"{size_words(plan.free)} free{after}, in {clean_line(str(plan.models_dir))}"
 
 
 def _total(plan: Plan) -> str:
     if plan.complete:
-        return f"{human(plan.size)}, all here"
-    return f"{human(plan.size)}, {human(plan.to_fetch)} to fetch"
+        return f"{size_words(plan.size)}, all here"
+    return f"{size_words(plan.size)}, {size_words(plan.to_fetch)} to fetch"
 
 
 def _file(file: PlannedFile) -> dict[str, object]:

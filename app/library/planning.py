@@ -17,7 +17,7 @@ from app.library.origins import Origin, forget_origin, write_origin
 from app.library.plan import Memory, Plan, PlannedFile, find_pair, make_plan
 from app.library.plan_text import plan_text
 from app.library.records import Offer, ShelfError
-from app.library.room import look
+from app.library.room import Room
 from app.library.transfer.errors import TransferError
 from app.library.transfer.sidecar import PART, beside
 from app.library.transfer.wanted import Wanted
@@ -26,7 +26,7 @@ WORKING_MEMORY = 0.8e9
 """Bytes for caches and buffers, where nothing is known of a model but its size."""
 
 
-def offer_for(wanted: str, inventory: Inventory) -> Offer:
+def offer_for(wanted: str, inventory: Inventory, room: Room) -> Offer:
     """What fetching ``wanted`` would mean. :class:`ShelfError` when that cannot be said."""
     try:
         wish = parse_wish(wanted, endpoint_in_use())
@@ -37,7 +37,7 @@ def offer_for(wanted: str, inventory: Inventory) -> Offer:
             if here.whole:
                 return _all_here(here)
         plan = make_plan(
-            wish, hub=Hub(), catalog=inventory.catalog, models_dir=inventory.models_dir, estimate=_Estimating(inventory)
+            wish, hub=Hub(), catalog=inventory.catalog, models_dir=inventory.models_dir, estimate=_Estimating(room)
         )
     except HubError as error:
         raise ShelfError(str(error)) from error
@@ -137,9 +137,9 @@ def _origin(file: PlannedFile) -> Origin:
 class _Estimating:
     """Judges memory for a plan: as the catalogue says, else by the size of the files."""
 
-    def __init__(self, inventory: Inventory) -> None:
-        self._room = look(inventory.models_dir)
+    def __init__(self, room: Room) -> None:
+        self._room = room
 
     def __call__(self, *, target: int, draft: int, context: int | None, stated: int | None) -> Memory:
         needed = stated or round((target + draft) * 1.05 + WORKING_MEMORY)
-        return Memory(needed, self._room.free_memory or self._room.memory, self._room.words(needed))
+        return Memory(needed, self._room.main, self._room.words(needed))

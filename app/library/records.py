@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol
+
+if TYPE_CHECKING:
+    from engine.protocol import Device
 
 
 class State(StrEnum):
@@ -85,10 +88,25 @@ class Listing:
     memory: int | None = None
     free_memory: int | None = None
     cores: int | None = None
+    free_gpu_memory: int | None = None
+    """Bytes that models can have of GPUs; None: there is none, or no engine has said so yet."""
 
     def find(self, key: str) -> Entry | None:
         """The entry of this key."""
         return next((entry for entry in self.entries if entry.key == key), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Suggestion:
+    """What somebody can begin with who has used nothing but the starter."""
+
+    starter: Entry
+    best: Entry | None
+    """The pair of the catalogue that suits this machine best; None: none fits."""
+    missing: int = 0
+    """Bytes of it to fetch, as far as sizes are known."""
+    found: tuple[tuple[str, int], ...] = ()
+    """Where models were found on this disk, and how many that can be used, most first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,6 +173,11 @@ class Getting:
         return self.phase in RUNNING
 
     @property
+    def ended(self) -> bool:
+        """Whether it will not go on by itself, and nobody halted it."""
+        return self.phase in (Phase.DONE, Phase.FAILED, Phase.CANCELLED)
+
+    @property
     def left(self) -> float | None:
         """Seconds that the rest takes at this speed; None while that cannot be said."""
         return (self.total - self.done) / self.speed if self.speed > 0 and self.phase is Phase.FETCHING else None
@@ -204,10 +227,14 @@ class ShelfError(Exception):
 
 class Library(Protocol):
     """What the terminal interface needs of :class:`app.library.shelf.Shelf`, so that tests can put a scripted one
-    in its place. Every call but :meth:`downloads`, :meth:`pause`, :meth:`resume` and :meth:`cancel` may take a while
-    and belongs into a thread. All raise :class:`ShelfError`."""
+    in its place. Every call but :meth:`see_gpus`, :meth:`downloads`, :meth:`pause`, :meth:`resume` and :meth:`cancel`
+    may take a while and belongs into a thread. All raise :class:`ShelfError`."""
 
     def listing(self) -> Listing: ...
+
+    def see_gpus(self, gpus: Sequence[Device]) -> None: ...
+
+    def suggestion(self) -> Suggestion: ...
 
     def details(self, key: str, target: str = "") -> Sequence[Fact]: ...
 

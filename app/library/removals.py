@@ -8,13 +8,14 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from app.library.entries import may_delete
+from app.library.found import OURS
 from app.library.inventory import Inventory, PairHere
 from app.library.local import LocalModel
 from app.library.origins import forget_origin
 from app.library.records import Removal, ShelfError
-from app.library.sizes import human
 from app.library.transfer.leftovers import discard
 from app.library.transfer.sidecar import PART, beside
+from engine.files.sizes import size_words
 
 
 def removal_of_pair(here: PairHere, inventory: Inventory) -> Removal:
@@ -73,7 +74,7 @@ def remove_files(files: Sequence[str], models_dir: Path) -> int:
         except OSError as error:
             raise ShelfError(
                 f"{file} could not be deleted: {(error.strerror or str(error)).lower()}. "
-                f"{human(freed)} were freed before."
+                f"{size_words(freed)} were freed before."
             ) from error
         freed += size
         _tidy(file.parent, models_dir)
@@ -84,7 +85,7 @@ def _sort_out(model: LocalModel, models_dir: Path, files: list[Path], kept: list
     ours = [part for part in model.parts if may_delete(part, models_dir)]
     files += ours
     if len(ours) < len(model.parts):
-        whose = "" if model.origin == "models folder" else f" ({model.origin})"
+        whose = "" if model.origin == OURS else f" ({model.origin})"
         kept.append(f"{model.path} stays{whose}: Slipstream did not fetch it. Delete it yourself if you want it gone.")
 
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import difflib
 import importlib.util
 import os
-import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from app.library.catalog import Catalog, ModelSource, Role
+from app.library.choice import split_name
 from app.library.hub_errors import HubError
 from app.library.names import PairWish, parse_wish
-
-_LATER_PART = re.compile(r"-(?!00001)\d{5}-of-\d{5}\.gguf$")
 
 
 class ModelNotFoundError(Exception):
@@ -33,7 +31,9 @@ def resolve(wanted: str, models_dir: Path, catalog: Catalog, *, role: Role = "ta
             raise ModelNotFoundError(f"{pair.name} drafts from the text so far and has no draft model.")
         return find_source(source, models_dir, pair=pair.name)  # whatever stands here; a path says ./name
     if path.is_file():
-        return path.resolve()
+        real = path.resolve()
+        # The hub cache links names to blobs; by its name a model is known, and a part finds the others.
+        return real if real.suffix.lower() == ".gguf" else path.absolute()
     if path.is_dir():
         inside = gguf_files(path)
         hint = f"it holds {_list([file.name for file in inside[:4]])}" if inside else "it holds no .gguf file"
@@ -96,7 +96,7 @@ def gguf_files(folder: Path) -> list[Path]:
         depth = len(Path(place).relative_to(folder).parts)
         folders[:] = sorted(name for name in folders if not name.startswith(".")) if depth < 4 else []
         found += [
-            Path(place) / name for name in names if name.lower().endswith(".gguf") and not _LATER_PART.search(name)
+            Path(place) / name for name in names if name.lower().endswith(".gguf") and split_name(name).number == 1
         ]
     return sorted(found)
 

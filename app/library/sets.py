@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from app.library.choice import split_name
 from app.library.facts import FactStore, FileFacts
 from app.library.found import Candidate
 from app.library.walk import LeftOut, why_not
 
-PART_NAME: Final = re.compile(r"^(.+)-(\d{5})-of-(\d{5})\.gguf$", re.IGNORECASE)
-"""llama.cpp's own pattern: it finds the other parts by it, in the folder of the first."""
 MOST_PARTS: Final = 1000
 
 
@@ -42,11 +40,11 @@ def file_sets(found: Iterable[Candidate | LeftOut]) -> Iterator[FileSet | LeftOu
         except OSError as error:
             yield LeftOut(candidate.path, candidate.origin, why_not(candidate.path, error))
             continue
-        part = None if candidate.renamed else PART_NAME.match(candidate.path.name)
-        number, count = (int(part[2]), int(part[3])) if part else (1, 1)
-        if part and 1 <= number <= count and 1 < count <= MOST_PARTS:
-            key = (candidate.path.parent, part[1], count)
-            sets[key] = _with_part(sets.get(key), candidate, status, number, count)
+        # llama.cpp finds the other parts by their names, too, in the folder of the first.
+        name = split_name(candidate.path.name)
+        if not candidate.renamed and 1 <= name.number <= name.count and 1 < name.count <= MOST_PARTS:
+            key = (candidate.path.parent, name.stem, name.count)
+            sets[key] = _with_part(sets.get(key), candidate, status, name.number, name.count)
             continue
         one = FileSet(candidate, {1: candidate.path}, 1, status)
         sets.setdefault((candidate.path,), one)
@@ -118,8 +116,8 @@ def fault_of_single(facts: FileFacts, *, renamed: bool) -> str | None:
 
 
 def _part_name(found: FileSet, number: int) -> str:
-    match = PART_NAME.match(found.first.path.name)
-    return f"{match[1]}-{number:05}-of-{match[3]}.gguf" if match else ""
+    name = split_name(found.first.path.name)
+    return f"{name.stem}-{number:05}-of-{name.count:05}.gguf"
 
 
 def _numbers(numbers: Sequence[int]) -> str:

@@ -8,6 +8,7 @@ that foreign names in them have still to be cleaned.
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,19 +16,34 @@ from typing import TYPE_CHECKING
 from app import paths
 from app.chats.speeds import read_speeds
 from app.library.added_folders import AddedFolderError, add_folder, added_folders, remove_folder
-from app.library.details import at_path, begun_facts, check_facts, draft_verdict, model_facts, pair_facts
-from app.library.entries import all_entries
+from app.library.best import best_pair, missing_bytes
+from app.library.details import at_path, begun_facts, check_facts, draft_facts, draft_verdict, model_facts, pair_facts
+from app.library.entries import all_entries, pair_entry, place_words
+from app.library.found import OURS, PACKAGE
 from app.library.getting import Downloads
 from app.library.inventory import Inventory, PairHere, same_model, take_inventory
 from app.library.local import LocalModel
-from app.library.records import Check, Entry, Fact, Getting, Listing, Offer, Removal, ShelfError, State, Verified
+from app.library.records import (
+    Check,
+    Entry,
+    Fact,
+    Getting,
+    Listing,
+    Offer,
+    Removal,
+    ShelfError,
+    State,
+    Suggestion,
+    Verified,
+)
 from app.library.removals import removal_of_begun, removal_of_model, removal_of_pair, remove_files
-from app.library.room import look
+from app.library.room import Room, look
 from app.library.verify import verify_model
 
 if TYPE_CHECKING:
     from app.library.check import EntryCheck
     from app.library.transfer.patience import Patience
+    from engine.protocol import Device
 
 
 class Shelf:
@@ -36,13 +52,14 @@ class Shelf:
     def __init__(self, *, patience: Patience | None = None) -> None:
         self._downloads = Downloads(patience)
         self._seen: Inventory | None = None
+        self._gpus: tuple[Device, ...] = ()
         self._lock = threading.Lock()
 
     # ------------------------------------------------------------------------------------------------- looking
 
     def listing(self) -> Listing:
         """Look at catalogue and disk anew."""
-        inventory, room = self._look(), look(paths.models_dir())
+        inventory, room = self._look(), self._room()
         entries = list(all_entries(inventory, room, read_speeds(paths.chats_file())))
         known = {entry.key for entry in entries}
         entries += [_coming(one) for one in self.downloads() if one.key not in known and one.running]
@@ -53,11 +70,30 @@ class Shelf:
             memory=room.memory,
             free_memory=room.free_memory,
             cores=room.cores,
+            free_gpu_memory=room.on_gpus if room.gpus else None,
+        )
+
+    def see_gpus(self, gpus: Sequence[Device]) -> None:
+        """What the engine said of GPUs with memory of their own; until then main memory alone counts."""
+        self._gpus = tuple(gpus)
+
+    def suggestion(self) -> Suggestion:
+        """For somebody who has used nothing but the starter: the pair that suits this machine best, and how many
+        models of other tools are here. Asks no hub."""
+        inventory, room = self._look(), self._room()
+        best = best_pair(inventory.pairs, room)
+        found = Counter(model.origin for model in inventory.models if model.usable and model.origin != PACKAGE)
+        starter = next(iter(inventory.pairs))
+        return Suggestion(
+            starter=pair_entry(starter, inventory.models_dir, room, {}),
+            best=pair_entry(best, inventory.models_dir, room, {}) if best is not None else None,
+            missing=missing_bytes(best) if best is not None else 0,
+            found=tuple(found.most_common()),
         )
 
     def details(self, key: str, target: str = "") -> Sequence[Fact]:
         """What there is to say about an entry of the list; ``target``: path of the model that answers now."""
-        inventory, room = self._known(), look(paths.models_dir())
+        inventory, room = self._known(), self._room()
         for here in inventory.pairs:
             if here.pair.name == key:
                 return tuple(pair_facts(here, inventory, room))
@@ -98,13 +134,14 @@ class Shelf:
         return verdict.can_draft, verdict.reason
 
     def check(self, target: str, draft: str | None = None, context: int | None = None) -> Check:
-        """Whether a pair can be used here, by its files alone."""
+        """Whether a pair can be used here, by its files alone; without ``draft`` what else may draft for the target."""
         one, other = self._one_model(target), self._one_model(draft, "draft") if draft is not None else None
         found = self.find(target)
         if other is None and isinstance(found, PairHere) and found.draft is not None and found.draft.usable:
             other = found.draft.model
-        usable, facts = check_facts(one, other, self._known(), look(paths.models_dir()), context)
-        return Check(usable, tuple(facts))
+        usable, facts = check_facts(one, other, self._known(), self._room(), context)
+        others = draft_facts(one, self._known()) if draft is None and one.usable else ()
+        return Check(usable, (*facts, *others))
 
     # ------------------------------------------------------------------------------------------------ fetching
 
@@ -113,7 +150,7 @@ class Shelf:
         of it is here."""
         from app.library.planning import offer_for  # loads the HTTP library
 
-        return offer_for(wanted, self._look())
+        return offer_for(wanted, self._look(), self._room())
 
     def start(self, offer: Offer) -> None:
         """Begin to fetch; returns at once."""
@@ -176,7 +213,7 @@ class Shelf:
         """Read files whole and compare them with the hashes kept: those of ``wanted``, or all that have one."""
         inventory = self._look()
         if wanted is None:
-            models = [model for model in inventory.models if model.origin == "models folder"]
+            models = [model for model in inventory.models if model.origin == OURS]
         else:
             found = self.find(wanted)
             models = list(found.models) if isinstance(found, PairHere) else [found]
@@ -220,6 +257,9 @@ class Shelf:
             self._seen = take_inventory()
             return self._seen
 
+    def _room(self) -> Room:
+        return look(paths.models_dir(), self._gpus)
+
     def _known(self) -> Inventory:
         with self._lock:
             seen = self._seen
@@ -244,7 +284,7 @@ def _coming(getting: Getting) -> Entry:
         getting.key,
         getting.title,
         State.PARTLY,
-        place="on this disk",
+        place=place_words(OURS),
         size=getting.total,
         here=getting.done,
         fetchable=True,

@@ -8,7 +8,7 @@ from pathlib import Path
 from app.library.local import LocalModel
 from app.library.origins import read_origin
 from app.library.records import Verified
-from app.library.sizes import human
+from engine.files.sizes import size_words
 
 BLOCK = 1 << 20
 
@@ -44,6 +44,6 @@ def verify_file(file: Path, watch: Callable[[str, int, int], None]) -> Verified:
         return Verified(str(file), False, f"{file.name} cannot be read: {(error.strerror or str(error)).lower()}.")
     found = hasher.hexdigest()
     if found == origin.expected:
-        return Verified(str(file), True, f"{file.name}: whole, {human(size)}, hash {found[:8]} as announced.")
+        return Verified(str(file), True, f"{file.name}: whole, {size_words(size)}, hash {found[:8]} as announced.")
     words = f"{file.name} is damaged: hash {found[:8]} instead of {(origin.expected or '')[:8]}."
     return Verified(str(file), False, f"{words} Delete it and fetch it again.")

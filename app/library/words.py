@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from app.library.records import Entry, Getting, Phase, State
-from app.library.sizes import human
+from engine.files.sizes import size_words
 
 DASH = "–"
 
 
-def size_words(count: int | None) -> str:
+def size_cell(count: int | None) -> str:
     """``3.1 GB``, or a dash."""
-    return DASH if count is None else human(count)
+    return DASH if count is None else size_words(count)
 
 
 def speed_words(entry: Entry) -> str:
@@ -34,8 +34,8 @@ def state_words(entry: Entry) -> str:
 def of_words(done: int, total: int | None) -> str:
     """``1.2 of 2.5 GB``: the unit once where it is the same."""
     if total is None:
-        return human(done)
-    first, second = human(done), human(total)
+        return size_words(done)
+    first, second = size_words(done), size_words(total)
     number, _, unit = first.partition(" ")
     return f"{number if unit == second.partition(' ')[2] else first} of {second}"
 
@@ -46,8 +46,8 @@ def percent(getting: Getting) -> int:
 
 
 def rate_words(speed: float) -> str:
-    """``12 MB/s``."""
-    return f"{human(round(speed))}/s"
+    """``12 MB/s``; what trickles in is a share of a kilobyte, and the unit does not jump."""
+    return f"{size_words(round(speed))}/s" if speed >= 999.5 else f"{speed / 1e3:.0f} kB/s"
 
 
 def left_words(seconds: float | None) -> str:
@@ -71,6 +71,17 @@ def progress_words(getting: Getting) -> str:
         case Phase.CHECKING:
             return f"{so_far}  checking"
         case Phase.DONE:
-            return f"{human(getting.total)}  whole"
+            return f"{size_words(getting.total)}  whole"
         case _:
             return f"{so_far}  {getting.phase}"
+
+
+def ended_words(getting: Getting) -> str:
+    """How a download ended: ``Qwen3-4B with 0.6B is here``, or sentences about what was kept and what was not."""
+    match getting.phase:
+        case Phase.DONE:
+            return f"{getting.title} is here"
+        case Phase.CANCELLED:
+            return getting.trouble or f"{getting.title} was given up; what had arrived of it is deleted."
+        case _:
+            return getting.trouble or f"{getting.title} could not be fetched; what has arrived is kept."

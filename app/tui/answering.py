@@ -101,6 +101,8 @@ class Answering:
         self.engine = engine
         self.state = EngineState(is_loading=load is not None)
         self.answer: Answer | None = None
+        self.loaded: Callable[[LoadSettings], None] = lambda load: None
+        """Called when a pair that was asked for holds; somebody may want to remember that it does."""
         self._wanted = load
         self._held: LoadSettings | None = None
         self._loading: LoadSettings | None = None
@@ -185,6 +187,8 @@ class Answering:
         failure = self.state.failure
         if self.state.pair is not None or before is None:
             self._held = wanted
+            if self.state.pair is not None:
+                self.loaded(wanted)
         elif failure is not None and self._wanted is None:
             self._loading = before
             await self._load_pair(before)

@@ -10,25 +10,27 @@ from contextlib import suppress
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.screen import Screen
 
 from app.chats.records import Notice
-from app.receipt import backend_words
 from app.tui.background import aside
-from app.tui.fetching import DownloadWatch
 from app.tui.keys import APP
+from app.tui.models_door import ModelsDoor
 from app.tui.ports import plain_request
 from app.tui.screens.chat import ChatScreen
 from app.tui.theme import DARK, LIGHT, THEMES, fallback_variables
+from app.tui.widgets.first_steps import FirstSteps
+from app.tui.widgets.speculation_picker import SpeculationPicker
 from engine.protocol import GenerateSettings
 
 if TYPE_CHECKING:
     from app.chats.store import ChatStore
+    from app.last_choice import Memory
     from app.library.records import Library
-    from app.tui.model_choice import Choice
     from app.tui.ports import Engine, PairRequest
     from engine.protocol import LoadSettings
 
@@ -65,6 +67,8 @@ class SlipstreamApp(App[None]):
         no_model: str = "",
         library: Callable[[], Library] | None = None,
         pair_request: PairRequest | None = None,
+        memory: Memory | None = None,
+        first_run: bool = False,
     ) -> None:
         super().__init__()
         self.engine = engine
@@ -75,9 +79,7 @@ class SlipstreamApp(App[None]):
         self.complaints = tuple(complaints)
         self.no_model = no_model or NO_MODEL
         """What helps where there is no model to load."""
-        self.library: Library | None = None
-        """Made when the Models screen is opened for the first time."""
-        self._make_library = library
+        self._models = ModelsDoor(self, library, memory, first_run=first_run)
         self.pair_request = pair_request or plain_request
         """From the paths of a target and a draft (empty: none) to what the engine is asked to load."""
         self.fault: BaseException | None = None
@@ -86,7 +88,6 @@ class SlipstreamApp(App[None]):
         """Called once when the app begins to end; run_chat sets its last resort there."""
         self._engine_closing: asyncio.Task[None] | None = None
         self._library_closing: asyncio.Task[None] | None = None
-        self._watch: DownloadWatch | None = None
         for own in THEMES:
             self.register_theme(own)
         self.theme = theme if theme in self.available_themes else DARK.name
@@ -113,6 +114,7 @@ class SlipstreamApp(App[None]):
     def on_ready(self) -> None:
         if self.complaints and (screen := self.chat_screen) is not None:
             screen.add("\n".join(self.complaints), "warning")
+        self._models.on_ready()
 
     def tell(self, notice: Notice) -> None:
         """Something the store has to say; safe to call before the screen is there, and from a thread that reads."""
@@ -144,7 +146,7 @@ class SlipstreamApp(App[None]):
             if chat.may_compare and screen is chat:
                 yield SystemCommand("Compare", "ctrl+r: is speculation faster here? measure it", self.action_compare)
             yield SystemCommand("Copy", "ctrl+c: copy what is selected", chat.action_copy)
-            if self._make_library is not None and screen is chat:
+            if self._models.there and screen is chat:
                 yield SystemCommand("Models", "ctrl+l: use, fetch and delete models", self.action_models)
             if screen is chat:
                 yield SystemCommand("Chats", "ctrl+o: open, search, name, export, delete chats", self.action_chats)
@@ -158,7 +160,7 @@ class SlipstreamApp(App[None]):
             chat = self.chat_screen
             return chat is not None and self.screen is chat and chat.may_compare
         if action == "models":
-            return self._make_library is not None and self.screen is self.chat_screen
+            return self._models.there and self.screen is self.chat_screen
         if action == "chats":
             return self.screen is self.chat_screen
         return super().check_action(action, parameters)
@@ -180,17 +182,11 @@ class SlipstreamApp(App[None]):
 
     def action_models(self) -> None:
         """The Models screen over the chat, which goes on behind it."""
-        chat = self.chat_screen
-        if chat is None or self._make_library is None or self.screen is not chat:
-            return
-        from app.tui.screens.models import ModelsScreen  # with its own style sheets: not before it is wanted
+        self._models.open()
 
-        if self.library is None or self._watch is None:
-            self.library = self._make_library()
-            self._watch = DownloadWatch(self, self.library, lambda: self.chat_screen)
-        pair = chat.answering.state.pair
-        backend = backend_words(pair.backend, pair.target.layers, pair.target.gpu_layers) if pair else ""
-        self.push_screen(ModelsScreen(self.library, chat.answering.load, backend, began=self._watch.begin), self._use)
+    @on(FirstSteps.Chosen)
+    def _begin_with(self, event: FirstSteps.Chosen) -> None:
+        self._models.begin_with(event.action)
 
     def action_chats(self) -> None:
         """The Chats screen over the chat, which goes on behind it."""
@@ -203,14 +199,9 @@ class SlipstreamApp(App[None]):
         screen = ChatsScreen(self.store, opened, system=self.system, why_stay=chat.dialogue.why_stay)
         self.push_screen(screen, lambda opening: chat.call_next(chat.came_back, opening))
 
-    def _use(self, choice: Choice | None) -> None:
-        chat = self.chat_screen
-        if choice is None or chat is None:
-            return
-        load, held = self.pair_request(choice.target, choice.draft, choice.context), chat.answering.load
-        if choice.drafting and held is not None:
-            load = held.model_copy(update={"draft": load.draft})  # all else as it is, so that the target stays loaded
-        chat.use(load, choice.words, drafting=choice.drafting)
+    @on(SpeculationPicker.Chosen)
+    def _keep_mode(self, event: SpeculationPicker.Chosen) -> None:
+        self._models.keep_mode(event.mode)
 
     def action_switch_colours(self) -> None:
         self.theme = LIGHT.name if self.current_theme.dark else DARK.name
@@ -232,8 +223,8 @@ class SlipstreamApp(App[None]):
         self.exit(return_code=return_code)
 
     def _close_library(self) -> None:
-        if self.library is not None and self._library_closing is None:
-            self._library_closing = asyncio.create_task(aside(self.library.close), name="close library")
+        if (library := self._models.library) is not None and self._library_closing is None:
+            self._library_closing = asyncio.create_task(aside(library.close), name="close library")
 
     async def library_closed(self) -> None:
         """Wait, though not for long, until downloads have let go of their files. What has arrived stays."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 from textual.timer import Timer
 
 from app.library.records import Getting, Library, Phase
+from app.library.words import ended_words
 from app.tui.widgets.header import Header
 
 if TYPE_CHECKING:
@@ -41,12 +42,13 @@ class DownloadWatch:
         before, self._before = self._before, {getting.key: getting.phase for getting in downloads}
         chat.query_one(Header).getting = sign(downloads)
         for getting in downloads:
-            if before.get(getting.key) in (None, getting.phase):
+            if before.get(getting.key) in (None, getting.phase) or not getting.ended:
                 continue
+            words = ended_words(getting)
             if getting.phase is Phase.DONE:
-                chat.say(f"{getting.title} is here; choose it with ctrl+l.")
-            elif getting.phase is Phase.FAILED:
-                chat.add(getting.trouble, "warning")
+                chat.notices.also(f"{words}; choose it with ctrl+l.", "information")
+            else:
+                chat.notices.also(words, "warning" if getting.phase is Phase.FAILED else "information")
         if not any(getting.running for getting in downloads):
             self._timer.pause()
 

@@ -39,6 +39,8 @@ MODES: Final = (
 
 PICKER: Final = (Binding("escape,ctrl+t", "close", "back", key_display="esc", id="picker.close"),)
 
+FIRST_STEPS: Final = (Binding("escape", "leave", "type", key_display="esc", id="first.leave"),)
+
 
 def _list_keys(screen: str) -> tuple[Binding, ...]:
     """Moving in the list of a screen."""

@@ -9,14 +9,15 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from app.tui.terminal import NoTerminal, Terminal, borrowed_terminal, insist, leave_on_signals
 
 if TYPE_CHECKING:
+    from app.last_choice import Memory
     from app.library.records import Library
     from app.tui.app import SlipstreamApp
     from app.tui.ports import Engine, PairRequest
@@ -40,24 +41,34 @@ def run_chat(
     complaints: Iterable[str] = (),
     library: Callable[[], Library] | None = None,
     pair_request: PairRequest | None = None,
+    memory: Memory | None = None,
+    first_run: bool = False,
 ) -> int:
     """Open the chat and return the exit code: 0 quit, 1 error (one sentence on stderr), 128 + n ended by signal n.
 
     ``defaults`` holds sampling, speculation, draft_max, seed, max_tokens and stop for every answer (its messages are
     not looked at); ``complaints`` are sentences to show at start, for instance about settings.toml. Without ``load``
     the last of them says why there is no model. ``library`` and ``pair_request`` are for the Models screen: makes what
-    it shows, and from the paths of a target and a draft to what the engine loads.
+    it shows, and from the paths of a target and a draft to what the engine loads. ``memory``: where choices are kept
+    for the next start; ``first_run``: nothing but the starter was ever used, so the empty chat says what else there is.
     """
     fault: BaseException | None = None
     code = 0
     lost: list[str] = []
     log_path = _log_to(log_path)
+    of_app = {
+        "defaults": defaults,
+        "system": system,
+        "theme": theme,
+        "library": library,
+        "pair_request": pair_request,
+        "memory": memory,
+        "first_run": first_run,
+    }
     try:
         with borrowed_terminal(log_path) as terminal:
             try:
-                code, fault = _run(
-                    engine, load, terminal, chats_file, defaults, system, theme, complaints, library, pair_request, lost
-                )
+                code, fault = _run(engine, load, terminal, chats_file, complaints, of_app, lost)
             except Exception as error:
                 log.exception("the chat could not be run")
                 code, fault = 1, error
@@ -82,12 +93,8 @@ def _run(
     load: LoadSettings | None,
     terminal: Terminal,
     chats_file: Path | None,
-    defaults: GenerateSettings | None,
-    system: str,
-    theme: str,
     complaints: Iterable[str],
-    library: Callable[[], Library] | None,
-    pair_request: PairRequest | None,
+    of_app: Mapping[str, Any],
     lost: list[str],
 ) -> tuple[int, BaseException | None]:
     with asyncio.Runner() as runner:
@@ -109,18 +116,7 @@ def _run(
 
             store = open_chats(chats_file, tell)
             try:
-                app = SlipstreamApp(
-                    engine,
-                    load,
-                    store,
-                    defaults=defaults,
-                    system=system,
-                    theme=theme,
-                    complaints=early,
-                    no_model=no_model,
-                    library=library,
-                    pair_request=pair_request,
-                )
+                app = SlipstreamApp(engine, load, store, complaints=early, no_model=no_model, **of_app)
                 return runner.run(_main(app, engine, terminal))
             finally:
                 store.close()

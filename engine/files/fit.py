@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.files.shape import Shape
+from engine.files.sizes import size_words
 from engine.machine import available_memory
 from engine.protocol import Device
 
-__all__ = ["Estimate", "Fit", "Part", "available_memory", "context_of", "estimate", "judge_fit", "size_words"]
+__all__ = ["Estimate", "Fit", "Part", "available_memory", "context_of", "estimate", "judge_fit"]
 
 CHUNK = 512
 """Tokens of the longest pass (engine.llama.context, PREFILL_CHUNK)."""
@@ -239,8 +240,3 @@ def _on_gpu(target: Shape, draft: Shape | None, context: int, gpus: Sequence[Dev
         how_many = f"all {layers}" if fitting == layers else "no" if fitting == 0 else f"{fitting} of {layers}"
         words.append(f"{who}{how_many} layers on the GPU")
     return moved, ", ".join(words)
-
-
-def size_words(size: int) -> str:
-    """``1.9 GB``, ``120 MB``."""
-    return f"{size / 1e9:.1f} GB" if size >= 999_500_000 else f"{size / 1e6:.0f} MB"

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import stat
 from dataclasses import dataclass, field
+from math import prod
 from pathlib import Path
+from struct import Struct
 
 from engine.files.scan import SCALARS, ArraySpan, HeaderError, Scanner, ValueType
 from engine.files.seen import SeenArrays
@@ -26,6 +28,8 @@ MAX_ALIGNMENT = 2**20
 MAX_KEPT_ITEMS = 1024
 """Number arrays up to this length are kept in the metadata: head counts layer by layer, for example."""
 MAX_KEPT_IN_ALL = 65_536  # items of all kept arrays together; those behind are only stepped over
+
+_TENSOR = tuple(Struct(f"<{dims}QIQ") for dims in range(MAX_DIMS + 1))  # dimensions, type, offset
 
 Value = int | float | bool | str | tuple[int | float | bool, ...]
 
@@ -251,15 +255,12 @@ def _tensors(scan: Scanner, count: int, alignment: int) -> tuple[Tensor, ...]:
         dim_count = scan.u32()
         if dim_count > MAX_DIMS:
             raise scan.broken(f"tensor {name!r} has {dim_count} dimensions")
-        dims = tuple(scan.u64() for _ in range(dim_count))
+        *dims, kind, offset = scan.numbers(_TENSOR[dim_count])
         if 0 in dims:  # a zero dimension divides by zero inside the loader
             raise scan.broken(f"tensor {name!r} has a dimension of zero")
-        elements = 1
-        for dim in dims:
-            elements *= dim
-        if elements > MAX_TENSOR_BYTES:
-            raise scan.broken(f"tensor {name!r} is said to have {elements:,} elements")
-        tensor = Tensor(name, dims, scan.u32(), scan.u64())
+        if prod(dims) > MAX_TENSOR_BYTES:
+            raise scan.broken(f"tensor {name!r} is said to have {prod(dims):,} elements")
+        tensor = Tensor(name, tuple(dims), kind, offset)
         if tensor.offset % alignment or tensor.offset > MAX_TENSOR_BYTES:
             raise scan.broken(f"tensor {name!r} lies at the impossible offset {tensor.offset:,}")
         tensors.append(tensor)

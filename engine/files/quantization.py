@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from math import prod
 
 from engine.files.header import Header
 from engine.files.tensor_types import BLOCKS, tensor_bytes
@@ -96,10 +97,4 @@ def quantization(header: Header) -> str | None:
 
 def parameters(header: Header) -> int:
     """Weights in the file: the elements of all its tensors."""
-    total = 0
-    for tensor in header.tensors:
-        elements = 1
-        for dim in tensor.dims:
-            elements *= dim
-        total += elements
-    return total
+    return sum(prod(tensor.dims) for tensor in header.tensors)

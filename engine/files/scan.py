@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from typing import BinaryIO, Literal
 
-from engine.files.seen import EDGE, SeenArrays, digest_of
+from engine.files.seen import EDGE, SeenArray, SeenArrays, digest_of
 
 MAX_HEADER_BYTES = 128 * 1024 * 1024
 """Header bytes held at most. Gemma 3, with 262,144 tokens, has 6.5 MB."""
@@ -146,13 +146,22 @@ class Scanner:
             raise TypeError(value_type)
         return value
 
+    def numbers(self, form: struct.Struct) -> tuple[int, ...]:
+        """Whole numbers that lie side by side."""
+        end = self.position + form.size
+        if end > len(self._buffer):
+            self._cover(end)
+        found = form.unpack_from(self._buffer, self.position)
+        self.position = end
+        return found
+
     def u32(self) -> int:
         """An unsigned 32-bit number."""
-        return int(self.scalar(ValueType.UINT32))
+        return self.numbers(_U32)[0]
 
     def u64(self) -> int:
         """An unsigned 64-bit number."""
-        return int(self.scalar(ValueType.UINT64))
+        return self.numbers(_U64)[0]
 
     def string(self, what: str, cap: int = MAX_STRING_BYTES) -> str:
         """A string of at most ``cap`` bytes; bytes that are no UTF-8 become replacement marks."""
@@ -204,17 +213,23 @@ class Scanner:
         self._cover(start + EDGE)
         for known in seen.candidates(count, bytes(self._buffer[start : start + EDGE])):
             end = start + known.length
-            if end > min(self.size, MAX_HEADER_BYTES) or known.length > self._hashing_left:
+            if end > min(self.size, MAX_HEADER_BYTES):
                 continue
             self._cover(end)
-            if self._buffer[end - EDGE : end] != known.tail:
-                continue
-            self._hashing_left -= known.length
-            with memoryview(self._buffer) as whole, whole[start:end] as data:
-                if digest_of(data) == known.digest:
-                    self.position = end
-                    return known.digest
+            if self._buffer.startswith(known.tail, end - EDGE) and self._is(known, start):
+                self.position = end
+                return known.digest
         return None
+
+    def _is(self, known: SeenArray, start: int) -> bool:
+        """Whether the buffer holds the array from ``start`` on."""
+        if known.data is not None:
+            return self._buffer.startswith(known.data, start)
+        if known.length > self._hashing_left:
+            return False
+        self._hashing_left -= known.length
+        with memoryview(self._buffer) as whole, whole[start : start + known.length] as data:
+            return digest_of(data) == known.digest
 
     def _skip_strings(self, key: str, count: int) -> None:
         if count * _U64.size > self.size - self.position:

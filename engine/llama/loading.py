@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from engine.files.sizes import size_words
 from engine.llama.backend import AbortFlag, gpus, system_info
 from engine.llama.context import EXACT, FAST, CacheSettings, Context, ContextError, DecodeAborted
 from engine.llama.model import LoadCancelled, LoadError, Model, layer_words, offload_attempts
@@ -99,8 +100,8 @@ def _make_context(model: Model, wish: Wish, abort: AbortFlag) -> tuple[Context, 
     if model.gpu_layers == 0 and free is not None and needed > free:
         # The kernel would grant it page by page until something is killed.
         raise ContextError(
-            f"A context of {size:,} tokens for {model.path.name} needs about {needed / 1e9:,.1f} GB of memory, and "
-            f"{free / 1e9:,.1f} GB are free. Choose a smaller context."
+            f"A context of {size:,} tokens for {model.path.name} needs about {size_words(needed)} of memory, and "
+            f"{size_words(free)} are free. Choose a smaller context."
         )
     try:
         return _context(model, wish, size, settings, abort), notes

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from app import cli
+from app import cli, paths
 from app.commands import chat, client, options
+from app.last_choice import Memory
 from app.library.lookup import PairFiles
 from app.library.resolve import ModelNotFoundError
 
@@ -82,6 +83,110 @@ def test_without_the_starter_the_chats_can_still_be_read(
     assert slipstream(monkeypatch) == 0
     words = "It is not on this machine yet. ctrl+l shows the models there are."
     assert (opened[0]["load"], opened[0]["complaints"]) == (None, (words,))
+
+
+# ------------------------------------------------------------------------------------------- what was chosen last
+
+
+@pytest.fixture
+def memory(opened: list[dict[str, Any]]) -> Memory:
+    return Memory(paths.last_choice_file())
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    """A target and a draft that are there."""
+    target, draft = tmp_path / "target.gguf", tmp_path / "draft.gguf"
+    target.touch()
+    draft.touch()
+    return target, draft
+
+
+def settle(tmp_path: Path, text: str) -> None:
+    (tmp_path / "home").mkdir(exist_ok=True)
+    (tmp_path / "home" / "settings.toml").write_text(text)
+
+
+def test_the_pair_chosen_last_is_opened_again(
+    opened: list[dict[str, Any]], memory: Memory, files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, draft = files
+    memory.keep_pair(str(target), str(draft), 4096)
+    memory.keep_speculation("lookup")
+    assert slipstream(monkeypatch) == 0
+    (call,) = opened
+    load = call["load"]
+    assert (load.target.path, load.draft.path, load.context) == (str(target), str(draft), 4096)
+    assert call["defaults"].speculation == "lookup"
+    assert (call["complaints"], call["first_run"]) == ((), False)
+
+
+def test_options_and_settings_stand_above_it(
+    opened: list[dict[str, Any]],
+    memory: Memory,
+    files: tuple[Path, Path],
+    monkeypatch: pytest.MonkeyPatch,
+    tmp_path: Path,
+) -> None:
+    target, draft = files
+    other = tmp_path / "other.gguf"
+    other.touch()
+    memory.keep_pair(str(target), str(draft), 4096)
+    memory.keep_speculation("lookup")
+    slipstream(monkeypatch, "--model", str(other), "--speculation", "off")
+    assert (opened[-1]["load"].target.path, opened[-1]["load"].draft) == (str(other), None)
+    assert opened[-1]["load"].context is None
+    assert opened[-1]["defaults"].speculation == "off"
+    slipstream(monkeypatch, "--draft", str(other))
+    assert (opened[-1]["load"].target.path, opened[-1]["load"].draft.path) == (str(target), str(other))
+    settle(tmp_path, f'model = "{other}"\nspeculation = "auto"\ncontext = 512\n')
+    slipstream(monkeypatch)
+    assert (opened[-1]["load"].target.path, opened[-1]["load"].draft) == (str(other), None)
+    assert opened[-1]["defaults"].speculation == "auto"
+    settle(tmp_path, "context = 512\n")
+    slipstream(monkeypatch)
+    assert (opened[-1]["load"].target.path, opened[-1]["load"].context) == (str(target), 512)
+
+
+def test_a_model_that_is_gone_is_said_once_and_the_starter_answers(
+    opened: list[dict[str, Any]], memory: Memory, files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, draft = files
+    memory.keep_pair(str(target), str(draft), 4096)
+    target.unlink()
+    for _ in range(2):
+        assert slipstream(monkeypatch) == 0
+    words = f"The model chosen last is gone ({target}); the starter answers. ctrl+l shows what there is."
+    assert [call["complaints"] for call in opened] == [(words,), ()]
+    assert all(call["load"].target.path.endswith("SmolLM2-135M-Instruct.Q4_1.gguf") for call in opened)
+    assert all(call["load"].draft is None and not call["first_run"] for call in opened)
+    target.touch()  # the disk is back
+    slipstream(monkeypatch)
+    assert opened[-1]["load"].target.path == str(target)
+
+
+def test_a_draft_that_is_gone_leaves_its_target(
+    opened: list[dict[str, Any]], memory: Memory, files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    target, draft = files
+    memory.keep_pair(str(target), str(draft), None)
+    draft.unlink()
+    slipstream(monkeypatch, "--model", str(target))
+    assert opened[-1]["complaints"] == ()
+    slipstream(monkeypatch)
+    words = f"The draft chosen last is gone ({draft}); the text so far proposes. ctrl+l shows what there is."
+    assert opened[-1]["complaints"] == (words,)
+    assert (opened[-1]["load"].target.path, opened[-1]["load"].draft) == (str(target), None)
+
+
+def test_who_has_used_nothing_but_the_starter_is_told_what_else_there_is(
+    opened: list[dict[str, Any]], memory: Memory, files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slipstream(monkeypatch)
+    slipstream(monkeypatch, "--model", str(files[0]))
+    memory.keep_pair(str(files[0]), "", None)
+    slipstream(monkeypatch)
+    assert [call["first_run"] for call in opened] == [True, False, False]
 
 
 def test_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

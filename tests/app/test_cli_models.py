@@ -16,6 +16,7 @@ from app.commands import client
 from app.commands.models import common, pull
 from app.library.shelf import Shelf
 from app.library.transfer.patience import Patience
+from engine.protocol import Described, Device
 from tests.fixtures.homes import ONE_TARGET, OTHER_TARGET, SHARED_DRAFT, Home, make_home
 from tests.fixtures.hub import Hub, refusing_port
 from tests.fixtures.scripted import Script
@@ -219,12 +220,39 @@ def test_check_judges_a_pair_by_its_files(home: Home, random_model: Path, slipst
     told = json.loads(slipstream("models", "check", "one-Q8_0", "random", "--json").out)
     assert told["usable"] is False
     assert any(fact["warning"] for fact in told["facts"])
+    alone = slipstream("models", "check", "one-Q8_0")
+    drafts = alone.out[alone.out.index("drafts ") :]
+    assert drafts.startswith("drafts  prompt lookup: free, needs no file")
+    assert "draft F32: " in drafts
+    assert "random" in drafts
+    assert "vocabulary" in drafts
     absent = slipstream("models", "check", "other")
     assert absent.code == 1
     assert absent.err == ("other-Q8_0.gguf of other is not on this disk. Get it with: slipstream models pull other\n")
     nothing = slipstream("models", "check")
     assert nothing.code == 1
     assert nothing.err.startswith("Name a target (slipstream models check TARGET [DRAFT])")
+
+
+def test_check_counts_the_gpus_that_the_engine_reports(
+    monkeypatch: pytest.MonkeyPatch, home: Home, slipstream: Slipstream
+) -> None:
+    home.put(ONE_TARGET)
+    card = Device(name="CUDA0", description="a card", kind="gpu", memory_total=24 * 10**9, memory_free=20 * 10**9)
+    described = Described(
+        id=0, versions={}, system_info="", devices=(card,), gpu_offload=True, threads=2, cores="", environment={},
+        exact_settings={},
+    )  # fmt: skip
+    monkeypatch.setattr(client, "describe_engine", lambda patience: described)
+    assert "layers on the GPU" in slipstream("models", "check", "one-Q8_0").out
+
+    def silent(patience: float) -> None:
+        raise TimeoutError
+
+    monkeypatch.setattr(client, "describe_engine", silent)
+    alone = slipstream("models", "check", "one-Q8_0")
+    assert "on the GPU" not in alone.out
+    assert alone.err == "The engine did not say which GPUs there are; main memory alone is counted.\n"
 
 
 def test_the_catalogue_is_compared_with_the_hub(home: Home, hub: Hub, slipstream: Slipstream) -> None:

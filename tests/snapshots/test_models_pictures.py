@@ -60,6 +60,17 @@ def test_list_with_a_download(picture: Callable[..., bool]) -> None:
     assert picture(shelf, look)
 
 
+@pytest.mark.parametrize("size", [(200, 60)], ids=["200x60"], indirect=True)
+def test_list_on_a_wide_screen(picture: Callable[..., bool]) -> None:
+    shelf = FakeShelf()
+    shelf.moving = {QWEN.key: getting(1_300_000_000)}
+
+    async def look(it: Chat) -> None:
+        await move_to(it, await opened(it), QWEN)
+
+    assert picture(shelf, look)
+
+
 def test_plan(picture: Callable[..., bool]) -> None:
     async def look(it: Chat) -> None:
         await move_to(it, await opened(it), QWEN)

@@ -3,10 +3,18 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
+from typing import Final
 
-from app.commands.errors import FAILED, CommandError
+from app.commands import client
+from app.commands.errors import FAILED, CommandError, say
 from app.commands.models.common import open_shelf, show, table
+from app.library.gpus import own_memory
 from app.library.records import Check
+from engine.protocol import Device, Failed
+
+ENGINE_PATIENCE: Final = 10.0
+"""Seconds the engine has to say which GPUs there are."""
 
 
 def run_check(target: str | None, draft: str | None, *, context: int | None, as_json: bool, catalogue: bool) -> int:
@@ -15,9 +23,26 @@ def run_check(target: str | None, draft: str | None, *, context: int | None, as_
         return _check_catalogue(as_json)
     if catalogue or target is None:
         raise CommandError("Name a target (slipstream models check TARGET [DRAFT]), or give --catalogue alone.")
-    check = open_shelf().check(target, draft, context)
+    shelf = open_shelf()
+    shelf.find(target)  # before an engine is started for nothing
+    if (gpus := _gpus()) is None:
+        say("The engine did not say which GPUs there are; main memory alone is counted.")
+    else:
+        shelf.see_gpus(gpus)
+    check = shelf.check(target, draft, context)
     show(_as_json(check) if as_json else "\n".join(_lines(check)))
     return 0 if check.usable else FAILED
+
+
+def _gpus() -> Sequence[Device] | None:
+    """The GPUs that models can go to; None where the engine does not answer."""
+    try:
+        described = client.describe_engine(ENGINE_PATIENCE)
+    except TimeoutError:
+        return None
+    if isinstance(described, Failed):
+        return None
+    return own_memory(described.devices) if described.gpu_offload else ()
 
 
 def _check_catalogue(as_json: bool) -> int:

@@ -7,7 +7,7 @@ from pathlib import Path
 from app.commands.errors import FAILED, CommandError, say
 from app.commands.models.common import confirmed, open_shelf, show
 from app.commands.stdout import Progress
-from app.library.sizes import human
+from engine.files.sizes import size_words
 
 
 def run_rm(name: str, *, yes: bool) -> int:
@@ -17,12 +17,12 @@ def run_rm(name: str, *, yes: bool) -> int:
     if removal.refusal:
         raise CommandError(removal.refusal)
     show("\n".join([*(f"delete {file}" for file in removal.files), *removal.kept]))
-    question = f"Delete {removal.title} and free {human(removal.freed)}?"
+    question = f"Delete {removal.title} and free {size_words(removal.freed)}?"
     if not yes and not confirmed(question, "Nothing was deleted"):
         say("Nothing was deleted.")
         return FAILED
     freed = shelf.remove(removal)
-    show(f"{removal.title} is deleted; {human(freed)} are free again.")
+    show(f"{removal.title} is deleted; {size_words(freed)} are free again.")
     return 0
 
 

@@ -10,8 +10,8 @@ from app.clean import clean_line
 from app.commands.errors import say
 from app.commands.models.common import open_shelf, show, table
 from app.library.records import Entry, Listing
-from app.library.sizes import human
-from app.library.words import size_words, speed_words, state_words
+from app.library.words import size_cell, speed_words, state_words
+from engine.files.sizes import size_words
 
 
 def run_list(as_json: bool) -> int:
@@ -53,20 +53,20 @@ def _row(entry: Entry) -> tuple[str, ...]:
     return (
         clean_line(entry.key, 120),
         clean_line(entry.title, 60),
-        size_words(entry.size),
-        size_words(entry.memory),
+        size_cell(entry.size),
+        size_cell(entry.memory),
         speed_words(entry),
         clean_line(state_words(entry) + (f": {entry.trouble}" if entry.trouble else ""), 160),
     )
 
 
 def _room(listing: Listing) -> str:
-    words = [f"free disk {human(listing.free_disk)}"] if listing.free_disk is not None else []
+    words = [f"free disk {size_words(listing.free_disk)}"] if listing.free_disk is not None else []
     if listing.memory is not None:
-        words.append(f"memory {human(listing.memory)}")
+        words.append(f"memory {size_words(listing.memory)}")
     if listing.free_memory is not None:
-        words.append(f"{human(listing.free_memory)} of it free")
-    return " · ".join(words)
+        words.append(f"{size_words(listing.free_memory)} of it free")
+    return " · ".join([*words, "GPUs are not counted (models check does)"])
 
 
 def _as_json(listing: Listing) -> str:

@@ -10,8 +10,8 @@ from app.commands.models.common import confirmed, open_shelf, show
 from app.commands.models.progress import ProgressLines
 from app.library.records import Getting, Offer, Phase
 from app.library.shelf import Shelf
-from app.library.sizes import human
-from app.library.words import of_words, percent
+from app.library.words import ended_words, of_words, percent
+from engine.files.sizes import size_words
 
 LOOK_SECONDS: Final = 0.25
 
@@ -29,7 +29,7 @@ def run_pull(wanted: str, *, yes: bool, dry_run: bool) -> int:
             raise CommandError(offer.refusal)
         if dry_run:
             return 0
-        if not yes and not confirmed(f"\nFetch {human(offer.missing)}?", "Nothing was fetched"):
+        if not yes and not confirmed(f"\nFetch {size_words(offer.missing)}?", "Nothing was fetched"):
             say("Nothing was fetched.")
             return FAILED
         return _fetch(shelf, offer)
@@ -54,8 +54,8 @@ def _fetch(shelf: Shelf, offer: Offer) -> int:
             return CANCELLED
     lines.finish(getting)
     if getting.phase is not Phase.DONE:
-        raise CommandError(getting.trouble or f"{offer.title} was not fetched; what has arrived is kept.")
-    show(f"{offer.title} is here. Use it with: slipstream --model {offer.key}")
+        raise CommandError(ended_words(getting))
+    show(f"{ended_words(getting)}. Use it with: slipstream --model {offer.key}")
     return 0
 
 

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from app.library.transfer.errors import Again, Refused, StartOver
 from app.library.transfer.wanted import Wanted
-from app.library.transfer.words import duration, two_sizes
+from app.library.transfer.words import duration
+from engine.files.sizes import two_sizes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

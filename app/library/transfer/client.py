@@ -8,15 +8,12 @@ which would cut every transfer on it.
 from __future__ import annotations
 
 import logging
-import os
 
 import httpx2
 
 import app
 from app.library.transfer.errors import TransferError
 from app.library.transfer.words import sentence
-
-SWITCHES = ("HF_HUB_OFFLINE", "TRANSFORMERS_OFFLINE")
 
 
 def make_client() -> httpx2.Client:
@@ -39,11 +36,3 @@ def make_client() -> httpx2.Client:
     except OSError:  # a bundle of certificates that is named and not there
         said = "the certificates named in SSL_CERT_FILE or SSL_CERT_DIR cannot be read"
         raise TransferError("certificate", sentence(said, "nothing was fetched", "correct or unset it")) from None
-
-
-def network_is_off() -> str | None:
-    """The environment variable by which the user forbids requests to the hub, if one is set."""
-    for name in SWITCHES:
-        if os.environ.get(name, "").upper() in {"1", "ON", "YES", "TRUE"}:
-            return name
-    return None

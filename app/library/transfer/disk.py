@@ -13,7 +13,8 @@ from app.library.transfer.errors import Code, TransferError
 from app.library.transfer.existing import size_of
 from app.library.transfer.sidecar import PART, beside
 from app.library.transfer.wanted import Wanted
-from app.library.transfer.words import kept, sentence, size, two_sizes
+from app.library.transfer.words import kept, sentence
+from engine.files.sizes import size_words, two_sizes
 
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -46,7 +47,7 @@ def check_room(files: Iterable[Wanted]) -> None:
             what = first.name if len(on_one_disk) == 1 else f"{len(on_one_disk)} files"
             needs_words, free_words = two_sizes(needed, free)
             said = f"{what}: {needs_words} more are needed in {first.path.parent}, and {free_words} are free"
-            todo = f"free at least {size(needed - free)} and start it again"
+            todo = f"free at least {size_words(needed - free)} and start it again"
             raise TransferError("disk_full", sentence(said, "nothing was changed", todo), first.path)
 
 
@@ -60,12 +61,12 @@ def explain(error: OSError, wanted: Wanted) -> TransferError:
     if number in _FULL:
         code, missing = "disk_full", wanted.size - done
         free = free_bytes(folder)
-        free_words = "" if free is None else f", {size(free)} are free"
-        happened = f"the disk is full: {size(missing)} more are needed in {folder}{free_words}"
+        free_words = "" if free is None else f", {size_words(free)} are free"
+        happened = f"the disk is full: {size_words(missing)} more are needed in {folder}{free_words}"
         todo = "make room and start it again to continue"
     elif number == errno.EFBIG:
         code = "too_large"
-        happened = f"{folder} takes no file of {size(wanted.size)}"
+        happened = f"{folder} takes no file of {size_words(wanted.size)}"
         todo = "choose a folder on another disk (FAT32 ends at 4 GB), or raise the limit on file sizes"
     elif number in _FORBIDDEN:
         code = "no_permission"

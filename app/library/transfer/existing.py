@@ -8,7 +8,7 @@ from pathlib import Path
 
 from app.library.transfer.part import BLOCK
 from app.library.transfer.wanted import Wanted
-from app.library.transfer.words import two_sizes
+from engine.files.sizes import two_sizes
 
 
 def difference(wanted: Wanted, watch: Callable[[int], None]) -> str | None:

@@ -8,8 +8,8 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import TYPE_CHECKING
 
+from app.library.offline import network_is_off
 from app.library.transfer import answer
-from app.library.transfer.client import network_is_off
 from app.library.transfer.control import Control
 from app.library.transfer.disk import explain
 from app.library.transfer.errors import Again, Refused, StartOver, TransferError
@@ -21,7 +21,8 @@ from app.library.transfer.progress import Meter, Progress, State
 from app.library.transfer.sidecar import LOCK, PART, beside
 from app.library.transfer.stream import Head, Stream
 from app.library.transfer.wanted import Wanted
-from app.library.transfer.words import duration, kept, sentence, size
+from app.library.transfer.words import duration, kept, sentence
+from engine.files.sizes import size_words
 
 if TYPE_CHECKING:
     import httpx2
@@ -221,7 +222,7 @@ class Fetch:
         while part.length < total:
             piece = self._next(stream, self._patience.stall)
             if piece is None:
-                raise Again("cut", f"{head.host} ended the file at {size(part.length)}")
+                raise Again("cut", f"{head.host} ended the file at {size_words(part.length)}")
             assert isinstance(piece, bytes)
             if part.length == 0:
                 answer.check_beginning(piece, self.wanted, head.host)

@@ -9,13 +9,13 @@ from textual import on
 from textual.screen import Screen
 
 from app.library.records import Entry, Getting, Library, Offer, Removal, ShelfError
-from app.library.sizes import human
 from app.tui.background import aside
 from app.tui.model_choice import Choice, same
 from app.tui.widgets.facts import Facts
 from app.tui.widgets.model_table import ModelTable
 from app.tui.widgets.notice import NoticeLine, Severity
 from app.tui.widgets.question import Question
+from engine.files.sizes import size_words
 
 log = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ class FileActions(Screen[Choice | None]):
         if offer.refusal:
             self.ask(f"{title} cannot be fetched.", offer.text, None, refusal=offer.refusal)
         else:
-            self.ask(f"Fetch {human(offer.missing)}?", offer.text, lambda: self._fetch(offer))
+            self.ask(f"Fetch {size_words(offer.missing)}?", offer.text, lambda: self._fetch(offer))
 
     def _fetch(self, offer: Offer) -> None:
         self.begin(f"start {offer.key}", self._start, offer)
@@ -100,7 +100,7 @@ class FileActions(Screen[Choice | None]):
         getting = self.downloads.get(entry.key) if entry else None
         if entry is None or getting is None:
             return
-        words = f"The {human(getting.done)} that are here would be deleted. esc leaves all as it is; p pauses."
+        words = f"The {size_words(getting.done)} that are here would be deleted. esc leaves all as it is; p pauses."
         self.ask(f"Give up {entry.title}?", words, lambda: self._give_up(entry.key))
 
     def _give_up(self, key: str) -> None:
@@ -122,12 +122,12 @@ class FileActions(Screen[Choice | None]):
         if removal.refusal:
             self.ask("This cannot be deleted:", text, None, refusal=removal.refusal)
         else:
-            title = f"Delete {entry.title}? This frees {human(removal.freed)}."
+            title = f"Delete {entry.title}? This frees {size_words(removal.freed)}."
             self.ask(title, text, lambda: self.begin("remove", self._remove, removal))
 
     async def _remove(self, removal: Removal) -> None:
         freed = await aside(self.library.remove, removal)
-        self.say(f"{removal.title} is deleted; {human(freed)} are free again.")
+        self.say(f"{removal.title} is deleted; {size_words(freed)} are free again.")
         self.action_refresh()
 
     # ---------------------------------------------------------------------------------------------- questions

@@ -12,6 +12,7 @@ from textual.binding import BindingType
 from textual.widgets import Static
 
 from app.library.records import Entry, Fact, Getting, Library, Listing, Phase, ShelfError, State
+from app.library.words import ended_words
 from app.tui.background import aside
 from app.tui.keys import MODELS
 from app.tui.model_choice import Choice, matches, same, uses
@@ -22,7 +23,7 @@ from app.tui.widgets.key_bar import KeyBar
 from app.tui.widgets.model_row import columns, heading
 from app.tui.widgets.model_table import ModelTable
 from app.tui.widgets.models_header import ModelsHeader
-from app.tui.widgets.notice import NoticeLine
+from app.tui.widgets.notice import NoticeLine, Severity
 from app.tui.widgets.question import Question
 from app.tui.widgets.too_small import TooSmall
 
@@ -46,18 +47,29 @@ class ModelsScreen(FileActions):
     VERTICAL_BREAKPOINTS = [(0, "-low"), (LOW, "-high")]  # noqa: RUF012
 
     def __init__(
-        self, library: Library, load: LoadSettings | None, backend: str = "", *, began: Callable[[], None]
+        self,
+        library: Library,
+        load: LoadSettings | None,
+        backend: str = "",
+        *,
+        began: Callable[[], None],
+        get: str = "",
+        search: str = "",
     ) -> None:
-        """``load``: the pair that answers now; ``began``: called when a download has begun or goes on."""
+        """``load``: the pair that answers now; ``began``: called when a download has begun or goes on; ``get``: the
+        entry to begin with, whose plan is asked for at once; ``search``: what the list is narrowed down to."""
         super().__init__()
         self.library = library
         self.target = load.target.path if load else ""
         self.draft = load.draft.path if load and load.draft else ""
         self._backend = backend
         self._began = began
+        self._get, self._search = get, search
         self._listing = Listing(())
         self.downloads: dict[str, Getting] = {}
         self._offered: tuple[bool | None, ...] = ()
+        self._news: list[tuple[str, Severity]] = []
+        """How downloads have ended; said when the list shows it."""
 
     def compose(self) -> ComposeResult:
         yield ModelsHeader()
@@ -73,6 +85,9 @@ class ModelsScreen(FileActions):
     def on_mount(self) -> None:
         self.query_one(ModelsHeader).backend = self._backend
         self.query_one(ModelTable).focus()
+        if self._search:
+            self.query_one(FilterBox).value = self._search
+            self.query_one(FilterRow).display = True
         self.set_interval(TICK_SECONDS, self.look_again)
         self.action_refresh()
 
@@ -85,18 +100,27 @@ class ModelsScreen(FileActions):
     def action_refresh(self) -> None:
         self.begin("listing", self._read)
 
-    async def _read(self, words: str = "") -> None:
-        """Read the list anew; ``words`` are said when it shows what they speak of."""
+    async def _read(self) -> None:
+        """Read the list anew; news is said when it shows what that speaks of."""
         listing = await aside(self.library.listing)
         first = not self._listing.entries
         self._listing = listing
         self.query_one(ModelsHeader).listing = listing
         if listing.complaints and first:
             self.say("\n".join(listing.complaints), "warning")
+        news, self._news = self._news, []
         self._fill()
         self.look_again()
-        if words:
-            self.say(words)
+        for words, severity in news:
+            self.query_one(NoticeLine).also(words, severity)
+        if first and self._get:
+            self._begin_with(self._get)
+
+    def _begin_with(self, key: str) -> None:
+        """Somebody asked for this entry before the screen was open."""
+        self.query_one(ModelTable).go_to(key)
+        if self.check_action("get", ()):
+            self.action_get()
 
     def _fill(self) -> None:
         wanted = self.query_one(FilterBox).value.strip()
@@ -123,25 +147,18 @@ class ModelsScreen(FileActions):
                 if getting.phase not in (Phase.DONE, Phase.CANCELLED)
             }
         )
-        for key, getting in self.downloads.items():
-            was = before.get(key)
-            if was is not None and was.phase != getting.phase:
-                self._changed(getting)
-        if {*before} - {*self.downloads}:
+        ended = [
+            getting
+            for key, getting in self.downloads.items()
+            if key in before and before[key].phase != getting.phase and getting.ended
+        ]
+        self._news += [_news(getting) for getting in ended]
+        if ended or {*before} - {*self.downloads}:
             self.action_refresh()
         self.offer_keys()
 
     def download_began(self) -> None:
         self._began()
-
-    def _changed(self, getting: Getting) -> None:
-        if getting.phase is Phase.DONE:
-            self.begin("listing", self._read, f"{getting.title} is here; enter uses it.")
-        elif getting.phase is Phase.FAILED:
-            self.say(getting.trouble, "error")
-            self.action_refresh()
-        elif getting.phase is Phase.CANCELLED:
-            self.action_refresh()
 
     @on(ModelTable.OptionHighlighted)
     def _highlighted(self) -> None:
@@ -168,7 +185,8 @@ class ModelsScreen(FileActions):
 
     @on(FilterBox.Changed)
     def _typed(self) -> None:
-        self._fill()
+        if self._listing.entries:
+            self._fill()
 
     @on(FilterBox.Left)
     def _filtered(self, event: FilterBox.Left) -> None:
@@ -267,3 +285,10 @@ class ModelsScreen(FileActions):
             )
         else:
             self.say(f"{entry.title} cannot propose for the model that answers now: {words}.", "warning")
+
+
+def _news(getting: Getting) -> tuple[str, Severity]:
+    """What is said of a download that has ended."""
+    if getting.phase is Phase.DONE:
+        return f"{ended_words(getting)}; enter uses it.", "information"
+    return ended_words(getting), "error" if getting.phase is Phase.FAILED else "information"

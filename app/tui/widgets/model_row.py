@@ -9,7 +9,7 @@ from textual.content import Content
 
 from app.clean import clean_line
 from app.library.records import Entry, Getting, Phase, State
-from app.library.words import left_words, percent, rate_words, size_words, speed_words, state_words
+from app.library.words import left_words, percent, rate_words, size_cell, speed_words, state_words
 
 WIDE: Final = 98
 """Cells from which on there is room for every column."""
@@ -56,8 +56,8 @@ def row(entry: Entry, at: Columns, *, use: str = "", getting: Getting | None = N
     """The row of ``entry``. ``use``: how it is used now; ``getting``: its download, if there is one."""
     title = Content.styled(clean_line(entry.title, 120), "$foreground" if entry.usable else "$muted")
     numbers = (
-        (at.size, size_words(entry.size), "$muted"),
-        (at.memory, size_words(entry.memory), "$warning" if entry.fits is False else "$muted"),
+        (at.size, size_cell(entry.size), "$muted"),
+        (at.memory, size_cell(entry.memory), "$warning" if entry.fits is False else "$muted"),
         (at.speed, speed_words(entry), "$muted"),
     )
     state = _moving(getting, at.state) if getting else _resting(entry, use)

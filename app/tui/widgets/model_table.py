@@ -54,6 +54,11 @@ class ModelTable(OptionList, inherit_bindings=False):
         if self._entries:
             self.highlighted = self.get_option_index(before if before in self._entries else next(iter(self._entries)))
 
+    def go_to(self, key: str) -> None:
+        """Highlight this entry, where it is in the list."""
+        if key in self._entries:
+            self.highlighted = self.get_option_index(key)
+
     def show_downloads(self, downloads: Mapping[str, Getting]) -> None:
         """Draw the rows whose download has moved."""
         moved = [key for key in {*downloads, *self._downloads} if downloads.get(key) != self._downloads.get(key)]

@@ -8,8 +8,8 @@ from textual.content import Content
 from textual.reactive import reactive
 
 from app.library.records import Listing
-from app.library.sizes import human
 from app.tui.widgets.line import Line
+from engine.files.sizes import size_words
 
 WIDE: Final = 98
 
@@ -32,10 +32,12 @@ class ModelsHeader(Line):
         assert here is not None
         words = []
         if here.free_disk is not None:
-            words.append(f"free disk {human(here.free_disk)}")
+            words.append(f"free disk {size_words(here.free_disk)}")
         if here.memory is not None:
-            free = f", {human(here.free_memory)} free" if wide and here.free_memory is not None else ""
-            words.append(f"memory {human(here.memory)}{free}")
+            free = f", {size_words(here.free_memory)} free" if wide and here.free_memory is not None else ""
+            words.append(f"memory {size_words(here.memory)}{free}")
+        if here.free_gpu_memory is not None:
+            words.append(f"GPU {size_words(here.free_gpu_memory)} free")
         if wide and here.cores:
             words.append(f"{here.cores} core{'s' * (here.cores != 1)}")
         if wide and self.backend:

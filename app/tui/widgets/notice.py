@@ -11,6 +11,7 @@ from textual.widgets import Static
 from app.clean import clean
 
 Severity = Literal["information", "warning", "error"]
+SEVERITIES: Final[tuple[Severity, ...]] = ("information", "warning", "error")
 HINT_SECONDS: Final = 6.0
 
 
@@ -44,6 +45,14 @@ class NoticeLine(Static):
         both = [line for line in standing.split("\n") if line and line not in text.split("\n")]
         worst: Severity = "error" if both and self.severity == "error" else severity
         self.say("\n".join([*both, text]), worst)
+
+    def also(self, text: str, severity: Severity) -> None:
+        """Show ``text`` below whatever stands there, hint or warning: nothing of both is lost."""
+        standing = self.text.split("\n") if self.display else []
+        if text in standing:
+            return
+        worst = max(severity, self.severity if standing else severity, key=SEVERITIES.index)
+        self.say("\n".join([*standing, text]), worst)
 
     def clear(self) -> None:
         if self._timer is not None:

@@ -10,6 +10,7 @@ from app.tui.ports import AnswerEvent, LoadEvent
 from engine.protocol import (
     Counted,
     Described,
+    Device,
     ErrorCode,
     Failed,
     Finished,
@@ -183,6 +184,8 @@ class FakeClient:
     replayed: list[Replay] = field(default_factory=list)
     closed: bool = False
     on_pair_change: Callable[[PairInfo], None] = field(default=lambda pair: None)
+    devices: tuple[Device, ...] = ()
+    """GPUs that the engine found."""
     at_once: int = 0
     """The largest number of answers that were in the making at one time."""
     _gates: dict[str, asyncio.Event] = field(default_factory=dict)
@@ -295,7 +298,17 @@ class FakeClient:
         yield Replayed(id=0, compared=len(wanted.token_ids))
 
     async def describe(self) -> Described | Failed:
-        raise NotImplementedError
+        return Described(
+            id=0,
+            versions={},
+            system_info="",
+            devices=self.devices,
+            gpu_offload=bool(self.devices),
+            threads=2,
+            cores="2 cores",
+            environment={},
+            exact_settings={},
+        )
 
     async def close(self) -> None:
         self.closed = True

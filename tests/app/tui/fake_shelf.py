@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from app.library.records import Entry, Fact, Getting, Listing, Offer, Phase, Removal, ShelfError, State
+from app.library.records import Entry, Fact, Getting, Listing, Offer, Phase, Removal, ShelfError, State, Suggestion
+from engine.protocol import Device
 from tests.app.tui.fake_client import MODEL_PATH
 
 GB = 10**9
@@ -80,12 +81,18 @@ class FakeShelf:
     verdict: tuple[bool, str] = (True, "same vocabulary; a token costs 0.26 of a pass (by the sizes)")
     hub_answers: threading.Event = field(default_factory=threading.Event)
     """Plans wait for it; set from the start."""
+    suggested: Suggestion | None = None
+    looks: threading.Event = field(default_factory=threading.Event)
+    """Suggestions wait for it; set from the start."""
+    gpus: Sequence[Device] = ()
+    """What was said of GPUs."""
     moving: dict[str, Getting] = field(default_factory=dict)
     did: list[tuple[str, str]] = field(default_factory=list)
     closed: bool = False
 
     def __post_init__(self) -> None:
         self.hub_answers.set()
+        self.looks.set()
 
     def listing(self) -> Listing:
         if self.listing_error:
@@ -93,6 +100,15 @@ class FakeShelf:
         return Listing(
             tuple(self.entries), self.complaints, free_disk=53 * GB, memory=24 * GB, free_memory=22 * GB, cores=2
         )
+
+    def see_gpus(self, gpus: Sequence[Device]) -> None:
+        self.gpus = gpus
+
+    def suggestion(self) -> Suggestion:
+        self.looks.wait(10)
+        if self.suggested is None:
+            raise ShelfError("There is nothing to suggest.")
+        return self.suggested
 
     def details(self, key: str, target: str = "") -> Sequence[Fact]:
         entry = next(entry for entry in self.entries if entry.key == key)

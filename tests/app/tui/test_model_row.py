@@ -62,7 +62,7 @@ def test_words_of_progress() -> None:
         "", "1 s", "59 s", "1 min", "83 min", "1.5 h", "days"
     ]  # fmt: skip
     assert of_words(900_000_000, 1_100_000_000) == "900 MB of 1.1 GB"
-    assert of_words(5, None) == "5 B"
+    assert of_words(5, None) == "5 bytes"
 
 
 def test_a_hundred_per_cent_means_every_byte() -> None:

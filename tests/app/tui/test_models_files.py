@@ -15,7 +15,7 @@ from app.tui.widgets.model_table import ModelTable
 from app.tui.widgets.question import Question
 from engine.protocol import ModelFile
 from tests.app.tui.fake_client import LOAD, MODEL_PATH, FakeClient, Wait, answer, ends, says
-from tests.app.tui.fake_shelf import DRAFT, DRAFT_PATH, PARTLY, QWEN, STARTER, FakeShelf, getting
+from tests.app.tui.fake_shelf import DRAFT, DRAFT_PATH, LARGE, PARTLY, QWEN, STARTER, FakeShelf, getting
 from tests.app.tui.harness import Chat, chat
 from tests.app.tui.test_models_screen import move_to, opened
 
@@ -91,6 +91,40 @@ async def test_cancel_asks_because_bytes_would_go() -> None:
         await it.pilot.press("x", "enter")
         await it.until(lambda: ("cancel", QWEN.key) in shelf.did)
         await it.until(lambda: "31 %" not in it.shown)
+
+
+async def test_downloads_that_end_together_are_all_told_of() -> None:
+    words = "Llama-3.1-8B: the connection broke off; 1.9 GB of 6.2 GB are kept; start it again to continue."
+    shelf = FakeShelf()
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        await fetching(it, shelf)
+        shelf.moving[PARTLY.key] = getting(1_900_000_000, entry=PARTLY)
+        shelf.moving[LARGE.key] = getting(1_900_000_000, entry=LARGE)
+        await it.sees("9 %")
+        shelf.moving[QWEN.key] = getting(QWEN.size or 0, Phase.DONE)
+        shelf.moving[PARTLY.key] = getting(1_900_000_000, Phase.FAILED, entry=PARTLY, trouble=words)
+        shelf.moving[LARGE.key] = getting(0, Phase.CANCELLED, entry=LARGE)
+        await it.sees(
+            "Qwen3-4B with 0.6B is here; enter uses it.",
+            words,
+            "Qwen3-32B with 0.6B was given up; what had arrived of it is deleted.",
+        )
+
+
+async def test_behind_the_chat_they_are_all_told_of_as_well() -> None:
+    words = "Llama-3.1-8B: the connection broke off; 1.9 GB of 6.2 GB are kept; start it again to continue."
+    shelf = FakeShelf()
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        await fetching(it, shelf)
+        shelf.moving[PARTLY.key] = getting(1_900_000_000, entry=PARTLY)
+        shelf.moving[LARGE.key] = getting(1_900_000_000, entry=LARGE)
+        await it.pilot.press("escape")
+        await it.sees("↓ 1")
+        shelf.moving[QWEN.key] = getting(QWEN.size or 0, Phase.DONE)
+        shelf.moving[PARTLY.key] = getting(1_900_000_000, Phase.FAILED, entry=PARTLY, trouble=words)
+        await it.sees("Qwen3-4B with 0.6B is here; choose it with ctrl+l.", words)
+        shelf.moving[LARGE.key] = getting(LARGE.size or 0, Phase.DONE, entry=LARGE)
+        await it.sees("Qwen3-4B with 0.6B is here", words, "Qwen3-32B with 0.6B is here; choose it with ctrl+l.")
 
 
 async def test_a_failure_says_what_was_kept_and_the_key_goes_on() -> None:

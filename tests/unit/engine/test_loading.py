@@ -122,7 +122,7 @@ def test_a_context_that_memory_cannot_hold_is_refused_before_it_is_made(
     fakes(gpu=False)
     monkeypatch.setattr(loading, "available_memory", lambda: 4_000_000_000)
     assert open_model(wish(context=4_000_000), abort=None).context.size == 4_000_000  # type: ignore[arg-type]
-    with pytest.raises(ContextError, match=r"A context of 1,000,000,000 tokens for qwen\.gguf needs about 1,000\.0 GB"):
+    with pytest.raises(ContextError, match=r"A context of 1,000,000,000 tokens for qwen\.gguf needs about 1\.0 TB"):
         open_model(wish(context=1_000_000_000), abort=None)  # type: ignore[arg-type]
     monkeypatch.setattr(loading, "available_memory", lambda: None)
     assert open_model(wish(context=5_000_000), abort=None).context.size == 5_000_000  # type: ignore[arg-type]

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-import pytest
-
-from engine.files.fit import PROCESS, SURE, context_of, estimate, judge_fit, size_words
+from engine.files.fit import PROCESS, SURE, context_of, estimate, judge_fit
 from engine.files.shape import Shape
 from engine.protocol import Device
 
@@ -139,10 +137,3 @@ def test_a_model_too_large_for_main_memory_may_fit_with_a_gpu() -> None:
     free = 1_500_000_000
     assert judge_fit(MODEL, free=free).words == "does not fit"
     assert judge_fit(MODEL, free=free, gpus=[gpu(16_000_000_000)]).words == "fits"
-
-
-@pytest.mark.parametrize(
-    ("size", "words"), [(0, "0 MB"), (98_000_000, "98 MB"), (999_000_000, "999 MB"), (999_600_000, "1.0 GB")]
-)
-def test_sizes_in_words(size: int, words: str) -> None:
-    assert size_words(size) == words

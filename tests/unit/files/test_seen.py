@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from engine.files import scan as scan_module
+from engine.files import seen as seen_module
 from engine.files.header import SeenArrays, read_header, read_span
 from tests.fixtures.headers import strings, write_model
 
@@ -28,8 +29,14 @@ def test_equal_arrays_have_equal_hashes_and_ends(tmp_path: Path) -> None:
         assert quick.tokens.digest == hashlib.sha256(read_span(plain, plain.tokens)).hexdigest()
 
 
+@pytest.mark.parametrize("held", [True, False])
 @pytest.mark.parametrize("place", [0, 5, 500, 998, 999])
-def test_one_other_piece_is_another_array(tmp_path: Path, place: int) -> None:
+def test_one_other_piece_is_another_array(
+    tmp_path: Path, place: int, held: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whether the bytes of the earlier file are held to compare with, or only their hash."""
+    if not held:
+        monkeypatch.setattr(seen_module, "MOST_HELD", 0)
     seen = SeenArrays()
     first = read_header(write_model(tmp_path / "a.gguf", tokens=WORDS), seen=seen)
     for text in ("other0", "a much longer piece", ""):
@@ -57,6 +64,18 @@ def test_arrays_with_one_beginning_and_one_end(tmp_path: Path) -> None:
     assert len(digests) == 20
 
 
+def test_what_is_held_of_vocabularies_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seen_module, "MOST_HELD", 50_000)
+    seen = SeenArrays()
+    for number in range(30):
+        words = [*WORDS]
+        words[500 if number % 2 else 0] = f"odd{number:04}"
+        path = write_model(tmp_path / "m.gguf", tokens=words)
+        assert read_header(path, seen=seen).tokens == read_header(path).tokens
+    held = [known.data for alike in seen._known.values() for known in alike if known.data is not None]
+    assert 0 < sum(map(len, held)) <= 50_000
+
+
 def test_a_file_that_ends_where_another_ones_array_goes_on(tmp_path: Path) -> None:
     seen = SeenArrays()
     read_header(write_model(tmp_path / "a.gguf", tokens=[*WORDS, "y" * 50_000]), seen=seen)
@@ -65,7 +84,8 @@ def test_a_file_that_ends_where_another_ones_array_goes_on(tmp_path: Path) -> No
 
 
 def test_what_is_hashed_in_vain_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many arrays that look like one of another file until the hash is made."""
+    """Many arrays that look like one of another file until the hash is made: its bytes are not held any more."""
+    monkeypatch.setattr(seen_module, "MOST_HELD", 0)
     hashed: list[int] = []
     real = scan_module.digest_of
     monkeypatch.setattr(scan_module, "digest_of", lambda data: hashed.append(len(data)) or real(data))

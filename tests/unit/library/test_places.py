@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from app.library import added_folders as added_module
 from app.library.added_folders import AddedFolderError, add_folder, added_folders, remove_folder
 from app.library.catalog import catalog
 from app.library.found import ADDED, HUB, JAN, LLAMA_CPP, LM_STUDIO, OLLAMA, OURS, PACKAGE, Candidate
@@ -23,6 +22,7 @@ from app.library.places import (
     places,
 )
 from app.library.walk import LeftOut
+from engine.files import whole
 
 HOME = Path("/home/someone")
 
@@ -178,7 +178,7 @@ def test_a_list_on_a_full_disk_stays_as_it_was(tmp_path: Path, monkeypatch: pyte
     def full(source: str, target: Path) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(added_module.os, "replace", full)
+    monkeypatch.setattr(whole.os, "replace", full)
     with pytest.raises(AddedFolderError, match=r"f\.txt cannot be written: No space left on device\.$"):
         add_folder(file, folder)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["f.txt", "folder"]

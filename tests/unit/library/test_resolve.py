@@ -39,6 +39,15 @@ def test_a_path_is_a_path_wherever_it_lies(models: Path, tmp_path: Path, monkeyp
         assert resolve(spelling, models, catalog()) == odd
 
 
+def test_a_link_of_the_hub_cache_keeps_its_name(models: Path, tmp_path: Path) -> None:
+    blob = tmp_path / "blobs" / ("ab" * 32)
+    blob.parent.mkdir()
+    blob.write_bytes(b"GGUF")
+    part = tmp_path / "Large-00001-of-00002.gguf"
+    part.symlink_to(blob)
+    assert resolve(str(part), models, catalog()) == part
+
+
 def test_a_link_to_a_file_gives_the_file(models: Path, tmp_path: Path) -> None:
     link = tmp_path / "link.gguf"
     link.symlink_to(models / "Plain-Q4_K_M.gguf")

@@ -15,6 +15,8 @@ from app.library.records import Entry, Getting, Phase, ShelfError, State
 from app.library.room import Room
 from app.library.shelf import Shelf
 from app.library.transfer.patience import Patience
+from engine.files.fit import ON_EACH_GPU
+from engine.protocol import Device
 from tests.fixtures.homes import ONE_TARGET, OTHER_TARGET, SHARED_DRAFT, Home, make_home
 from tests.fixtures.hub import Hub
 from tests.fixtures.scripted import Script
@@ -154,6 +156,29 @@ def test_what_does_not_fit_is_said(monkeypatch: pytest.MonkeyPatch, home: Home, 
     assert [one.fits for one in entries.all_entries(shelf._look(), small, {}) if one.key == "one"] == [False]
     unknown = Room(disk=None, memory=None, free_memory=None, cores=1)
     assert [one.fits for one in entries.all_entries(shelf._look(), unknown, {}) if one.key == "one"] == [None]
+
+
+def test_what_there_is_to_begin_with(monkeypatch: pytest.MonkeyPatch, home: Home, hub: Hub, shelf: Shelf) -> None:
+    laptop = Room(disk=10**12, memory=24 * 10**9, free_memory=22 * 10**9, cores=8)
+    monkeypatch.setattr("app.library.shelf.look", lambda *what: laptop)
+    nothing = shelf.suggestion()
+    assert (nothing.starter.key, nothing.found) == ("smollm2-135m", ())
+    assert nothing.best is not None
+    assert nothing.best.key == "qwen3-8b"
+    assert nothing.missing == nothing.best.size
+    home.studio("one-Q8_0.gguf", home.files[ONE_TARGET])
+    home.studio("cut.gguf", home.files[ONE_TARGET][:-1000])
+    home.put("mine.gguf", home.files[OTHER_TARGET])
+    assert dict(shelf.suggestion().found) == {"LM Studio": 1, "models folder": 1}
+    assert hub.requests == []
+
+
+def test_gpus_count_once_an_engine_has_said_so(home: Home, shelf: Shelf) -> None:
+    assert shelf.listing().free_gpu_memory is None
+    card = Device(name="CUDA0", description="a card", kind="gpu", memory_total=24 * 10**9, memory_free=20 * 10**9)
+    shelf.see_gpus((card,))
+    assert shelf.listing().free_gpu_memory == 20 * 10**9 - ON_EACH_GPU
+    assert any("on the GPU" in fact.text for fact in shelf.details("one"))
 
 
 def test_without_a_store_of_chats_no_speed_is_known(tmp_path: Path) -> None:

@@ -1,0 +1,177 @@
+"""Between the chat and its models: opens their screen, watches downloads, suggests a first pair, remembers choices."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Final
+
+from app.library.gpus import given_back, own_memory
+from app.library.records import Library, ShelfError
+from app.receipt import backend_words
+from app.tui.background import aside
+from app.tui.fetching import DownloadWatch
+from app.tui.widgets.first_steps import Action, FirstSteps
+from app.tui.widgets.welcome import Welcome
+from engine.protocol import Described, SpeculationMode
+
+if TYPE_CHECKING:
+    from app.last_choice import Memory
+    from app.tui.app import SlipstreamApp
+    from app.tui.model_choice import Choice
+    from engine.protocol import Device, LoadSettings
+
+log = logging.getLogger(__name__)
+
+AFTER_FIRST_PAINT: Final = 0.3
+"""Seconds after which the background may be busy."""
+ON_THIS_DISK: Final = "on this disk"
+"""What the headings of files that were found have in common."""
+
+
+class ModelsDoor:
+    """One for the app. The library is made when it is needed for the first time."""
+
+    def __init__(
+        self,
+        app: SlipstreamApp,
+        make: Callable[[], Library] | None,
+        memory: Memory | None = None,
+        *,
+        first_run: bool = False,
+    ) -> None:
+        """``memory``: where choices are kept for the next start; ``first_run``: nothing but the starter was ever used,
+        so the empty chat says what else there is."""
+        self.library: Library | None = None
+        self._app = app
+        self._make = make
+        self._memory = memory
+        self._first_run = first_run and make is not None
+        self._best = ""
+        self._gpus: tuple[Device, ...] = ()
+        self._watch: DownloadWatch | None = None
+        self._chosen: tuple[LoadSettings, Choice] | None = None
+        """What was chosen last in this run; it is remembered once it is loaded."""
+
+    @property
+    def there(self) -> bool:
+        """Whether there is anything behind it."""
+        return self._make is not None
+
+    def on_ready(self) -> None:
+        """The chat is on the screen."""
+        if (chat := self._app.chat_screen) is None:
+            return
+        chat.answering.loaded = self._loaded
+        if chat.answering.state.pair is not None:
+            self._ask_for_gpus()
+        if self._first_run:
+            chat.query_one(Welcome).offer(None)
+            self._app.run_worker(self._suggest(), name="suggest", exit_on_error=False)
+
+    # ------------------------------------------------------------------------------------------------- the screen
+
+    def open(self, *, get: str = "", search: str = "") -> None:
+        """The Models screen over the chat, which goes on behind it. ``get``: the entry to begin with, whose plan is
+        asked for at once; ``search``: what the list is narrowed down to."""
+        chat = self._app.chat_screen
+        if chat is None or self._make is None or self._app.screen is not chat:
+            return
+        from app.tui.screens.models import ModelsScreen  # with its own style sheets: not before it is wanted
+
+        library = self.library or self._hold(self._make())
+        self._watch = self._watch or DownloadWatch(self._app, library, lambda: self._app.chat_screen)
+        pair = chat.answering.state.pair
+        backend = backend_words(pair.backend, pair.target.layers, pair.target.gpu_layers) if pair else ""
+        began = self._watch.begin
+        screen = ModelsScreen(library, chat.answering.load, backend, began=began, get=get, search=search)
+        self._app.push_screen(screen, self._use)
+
+    def _hold(self, library: Library) -> Library:
+        self.library = library
+        library.see_gpus(self._gpus)
+        return library
+
+    def _use(self, choice: Choice | None) -> None:
+        app, chat = self._app, self._app.chat_screen
+        if choice is None or chat is None:
+            return
+        self._first_run = False
+        chat.query_one(Welcome).settle()
+        load, held = app.pair_request(choice.target, choice.draft, choice.context), chat.answering.load
+        if choice.drafting and held is not None:
+            load = held.model_copy(update={"draft": load.draft})  # all else as it is, so that the target stays loaded
+        self._chosen = load, choice
+        chat.use(load, choice.words, drafting=choice.drafting)
+        if choice.drafting:
+            self.keep_mode(chat.mode)  # a draft was chosen, so one may propose
+
+    # ------------------------------------------------------------------------------------------------ remembering
+
+    def _loaded(self, load: LoadSettings) -> None:
+        """If it was chosen, the next start begins with it."""
+        self._ask_for_gpus()
+        if self._memory is None or self._chosen is None or self._chosen[0] is not load:
+            return
+        choice = self._chosen[1]
+        if choice.drafting:
+            self._memory.keep_draft(choice.target, choice.draft)
+        else:
+            self._memory.keep_pair(choice.target, choice.draft, choice.context)
+
+    def keep_mode(self, mode: SpeculationMode) -> None:
+        """Who may propose was chosen."""
+        if self._memory is not None:
+            self._memory.keep_speculation(mode)
+
+    # ------------------------------------------------------------------------------------------------ first steps
+
+    async def _suggest(self) -> None:
+        """What there is to begin with on this machine, looked for in the background."""
+        assert self._make is not None
+        await asyncio.sleep(AFTER_FIRST_PAINT)
+        made = await aside(self._make)
+        await self._offer(self.library or self._hold(made))
+
+    async def _offer(self, library: Library) -> None:
+        try:
+            suggestion = await aside(library.suggestion)
+        except ShelfError as error:
+            log.warning("nothing is suggested: %s", error)
+            return
+        if self._first_run and (chat := self._app.chat_screen) is not None:
+            self._best = suggestion.best.key if suggestion.best is not None else ""
+            chat.query_one(Welcome).offer(suggestion)
+
+    def _ask_for_gpus(self) -> None:
+        self._app.run_worker(self._see_gpus(), name="gpus", exit_on_error=False)
+
+    async def _see_gpus(self) -> None:
+        """Ask the engine which GPUs there are; until it has said so main memory alone counts.
+
+        Never given up halfway: the client would take an engine that is busy for one that is deaf.
+        """
+        described = await self._app.engine.describe()
+        chat = self._app.chat_screen
+        if not isinstance(described, Described) or not described.gpu_offload or chat is None:
+            return
+        pair = chat.answering.state.pair
+        loaded = [model for model in (pair.target, pair.draft) if model is not None] if pair else []
+        if gpus := given_back(own_memory(described.devices), loaded):
+            self._gpus = gpus
+            if self.library is not None:
+                self.library.see_gpus(gpus)
+                if self._first_run:
+                    await self._offer(self.library)
+
+    def begin_with(self, action: Action) -> None:
+        """An entry of the empty chat was chosen."""
+        match action:
+            case "best":
+                self.open(get=self._best)
+            case "local":
+                self.open(search=ON_THIS_DISK)
+            case "start":
+                if (chat := self._app.chat_screen) is not None:
+                    chat.query_one(FirstSteps).action_leave()
