@@ -10,12 +10,14 @@ COLUMNS: Final[dict[str, tuple[str, ...]]] = {
     "conversations": ("id", "title", "created", "updated", "leaf", "pinned", "deleted", "settings"),
     "messages": ("id", "conversation", "parent", "role", "content", "state", "error", "writer", "created", "finished"),
     "figures": ("message", "finish_reason", "token_ids", "sources", "stats", "receipt"),
+    "attachments": ("id", "message", "path", "place", "sha256", "size", "modified", "packed"),
 }
 
 _WHERE: Final = {
     "conversations": "id = ?",
     "messages": "conversation = ?",
     "figures": "message IN (SELECT id FROM messages WHERE conversation = ?)",
+    "attachments": "message IN (SELECT id FROM messages WHERE conversation = ?)",
 }
 
 
@@ -43,9 +45,11 @@ def take(source: sqlite3.Connection, target: sqlite3.Connection, conversation_id
     found = rows(source, "conversations", conversation_id)
     if not found:
         return False
-    target.execute("DELETE FROM messages WHERE conversation = ?", (conversation_id,))
+    for table in ("attachments", "messages"):
+        target.execute(f"DELETE FROM {table} WHERE {_WHERE[table]}", (conversation_id,))
     insert(target, "conversations", found, overwrite=True)
     insert(target, "messages", rows(source, "messages", conversation_id), overwrite=True)
+    insert(target, "attachments", rows(source, "attachments", conversation_id), overwrite=True)
     return True
 
 
@@ -59,9 +63,10 @@ def merge(
         found = rows(source, table, conversation_id)
         insert(target, table, [row for row in found if row[0] in changed], overwrite=True)
         insert(target, table, [row for row in found if row[0] not in changed], overwrite=False)
+    insert(target, "attachments", rows(source, "attachments", conversation_id), overwrite=False)
 
 
 def forget(db: sqlite3.Connection, conversation_id: int) -> None:
     """Drop a conversation from a copy."""
-    for table in ("figures", "messages", "conversations"):
+    for table in ("figures", "attachments", "messages", "conversations"):
         db.execute(f"DELETE FROM {table} WHERE {_WHERE[table]}", (conversation_id,))

@@ -78,6 +78,51 @@ class Hit:
 
 
 @dataclass(frozen=True, slots=True)
+class Attachment:
+    """A text file as it was when it was attached to a message."""
+
+    path: str
+    """As the user named it."""
+    place: str
+    """Where it is on this disk: the absolute path."""
+    sha256: str
+    size: int
+    """Bytes, like the hash those of the file itself."""
+    modified: float
+    packed: bytes
+    """The text as UTF-8, compressed by zlib."""
+    id: int = 0
+
+    @property
+    def text(self) -> str:
+        import zlib  # few chats have attachments
+
+        return zlib.decompress(self.packed).decode("utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Unsent:
+    """What stands in the composer: typed text, and large pastes by their number."""
+
+    parts: tuple[str | int, ...] = ()
+    pastes: Mapping[int, str] = field(default_factory=dict)
+
+    @property
+    def text(self) -> str:
+        return "".join(self.pastes[part] if isinstance(part, int) else part for part in self.parts)
+
+    def above(self, other: Unsent) -> Unsent:
+        """Both texts, ``other`` on a line of its own below."""
+        if not self.parts or not other.parts:
+            return self if self.parts else other
+        clash = any(self.pastes.get(number, paste) != paste for number, paste in other.pastes.items())
+        shift = max(self.pastes, default=0) if clash else 0
+        below = tuple(part + shift if isinstance(part, int) else part for part in other.parts)
+        pastes = {number + shift: paste for number, paste in other.pastes.items()}
+        return Unsent((*self.parts, "\n", *below), {**self.pastes, **pastes})
+
+
+@dataclass(frozen=True, slots=True)
 class Figures:
     """What was counted while an answer was made, and what is needed to check it. Kept as JSON and read on demand."""
 

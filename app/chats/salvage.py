@@ -73,8 +73,8 @@ def _copy(aside: Path, store: sqlite3.Connection) -> tuple[int, int]:
             # Lets SQLite read a file that is shorter than its header says.
             damaged.execute("PRAGMA writable_schema = ON")
             tables = {name: _readable_rows(damaged, name) for name in copying.COLUMNS}
-    chats, messages, figures = tables["conversations"], tables["messages"], tables["figures"]
-    _mend(chats, messages, figures)
+    chats, messages = tables["conversations"], tables["messages"]
+    _mend(chats, messages, tables["figures"], tables["attachments"])
     store.execute("BEGIN IMMEDIATE")
     try:
         for name, table in tables.items():
@@ -102,9 +102,9 @@ def _readable_rows(damaged: sqlite3.Connection, table: str) -> Table:
     return found
 
 
-def _mend(chats: Table, messages: Table, figures: Table) -> None:
+def _mend(chats: Table, messages: Table, figures: Table, attachments: Table) -> None:
     """Make the parts fit: no row may point to one that was lost."""
-    for table in (chats, messages, figures):
+    for table in (chats, messages, figures, attachments):
         for key in [key for key, row in table.items() if not _is_sound(row)]:
             del table[key]
     for row in messages.values():
@@ -118,8 +118,9 @@ def _mend(chats: Table, messages: Table, figures: Table) -> None:
     for key, chat in chats.items():
         if chat["leaf"] not in messages:
             chat["leaf"] = newest.get(key)
-    for key in [key for key in figures if key not in messages]:
-        del figures[key]
+    for table in (figures, attachments):
+        for key in [key for key, row in table.items() if row["message"] not in messages]:
+            del table[key]
 
 
 def _is_sound(row: Row) -> bool:

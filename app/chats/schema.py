@@ -12,6 +12,22 @@ from typing import Final
 
 from app.chats.records import NewerStoreError
 
+_ATTACHMENTS: Final = (
+    """
+    CREATE TABLE attachments (
+        id INTEGER PRIMARY KEY,
+        message INTEGER NOT NULL REFERENCES messages (id) ON DELETE CASCADE,
+        path TEXT NOT NULL,
+        place TEXT NOT NULL,
+        sha256 TEXT NOT NULL,
+        size INTEGER NOT NULL,
+        modified REAL NOT NULL,
+        packed BLOB NOT NULL
+    )
+    """,
+    "CREATE INDEX attachments_by_message ON attachments (message)",
+)
+
 MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
     (
         """
@@ -97,6 +113,7 @@ MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
         END
         """,
     ),
+    _ATTACHMENTS,
 )
 
 LATEST: Final = len(MIGRATIONS)

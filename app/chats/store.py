@@ -23,17 +23,18 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app.chats import tree
+from app.chats import attachments, said, tree
 from app.chats.disk import Tell
 from app.chats.keeper import Keeper
 from app.chats.listed import OPEN_BY, ListedChats
-from app.chats.records import Conversation, Figures, Message, StoreError
+from app.chats.records import Attachment, Conversation, Figures, Message, StoreError, Unsent
 from app.chats.troubles import why
+from app.chats.unsent import UnsentTexts
 from app.chats.words import storable, title_from
 
 if TYPE_CHECKING:  # only a name here; importing it would cost the start more than opening the store does
@@ -62,6 +63,7 @@ class ChatStore(ListedChats):
     def __init__(self, keeper: Keeper) -> None:
         super().__init__(keeper, threading.RLock())
         self._checkpoints: dict[int, str] = {}
+        self._unsent = UnsentTexts(keeper)
 
     @property
     def file(self) -> Path | None:
@@ -125,22 +127,41 @@ class ChatStore(ListedChats):
 
     # ------------------------------------------------------------------------------------------------ messages
 
-    def append_user(self, conversation_id: int, content: str, *, parent: int | None) -> Message:
+    def append_user(
+        self, conversation_id: int, content: str, *, parent: int | None, attached: Sequence[Attachment] = ()
+    ) -> Message:
         """Keep what the user says, committed when this returns, and make it the leaf. ``parent`` is the message it
         answers (the last one on screen), None for the first; edit-and-resend passes the parent of the edited one.
-        The first message gives an untitled chat its title."""
+        The first message gives an untitled chat its title. What :meth:`keep_unsent` had of it is forgotten."""
         now, content = time.time(), storable(content)
-        said = Message(tree.new_id(), conversation_id, parent, "user", content, "complete", None, now, now)
+        new = Message(tree.new_id(), conversation_id, parent, "user", content, "complete", None, now, now)
+        files = attachments.numbered(attached, [tree.new_id() for _ in attached])
         title = title_from(content)
 
         def append(db: sqlite3.Connection) -> None:
-            tree.insert_message(db, said, None, title)
+            tree.insert_message(db, new, None, title)
+            attachments.insert(db, new.id, files)
+            self._unsent.forget(db, conversation_id)
             self._remember_open(db, conversation_id)
 
         with self._lock:
-            self._require_parent(said)
-            self._keeper.write(append, conversation_id, said.id)
-        return said
+            self._require_parent(new)
+            self._keeper.write(append, conversation_id, new.id)
+            self._unsent.was_sent(conversation_id)
+        return new
+
+    def attachments(self, conversation_id: int) -> dict[int, tuple[Attachment, ...]]:
+        """What is attached to the messages of a chat, in all its branches."""
+        with self._lock:
+            return self._keeper.read(lambda db: attachments.of_chat(db, conversation_id), conversation_id)
+
+    def said(self, conversation_id: int, limit: int = 500) -> tuple[int, ...]:
+        """Ids of what the user said: in this chat, newest first, then in the others, ``limit`` of each at most."""
+        with self._lock:
+            here = self._keeper.read(lambda db: said.here(db, conversation_id, limit), conversation_id)
+            others = set(self._keeper.read(lambda db: said.elsewhere(db, conversation_id, limit)))
+            others.update(self._keeper.in_memory(lambda db: said.elsewhere(db, conversation_id, limit)))
+            return (*here, *sorted(others, reverse=True)[:limit])
 
     def remove_user(self, message_id: int) -> str:
         """Take back a user message that was refused before sending; returns its text for the composer. The leaf goes
@@ -242,6 +263,20 @@ class ChatStore(ListedChats):
         with self._lock:
             found = self._keeper.read(lambda db: tree.figures(db, wanted))
             return found | self._keeper.in_memory(lambda db: tree.figures(db, wanted))
+
+    # ----------------------------------------------------------------------------------------------- unsent text
+
+    def keep_unsent(self, conversation_id: int, text: Unsent) -> None:
+        """Remember what stands in the composer, for this chat and this instance. Call it about every second while
+        something is typed; cheap when unchanged, and a paste is written once."""
+        with self._lock:
+            self._unsent.keep(conversation_id, text)
+
+    def unsent(self, conversation_id: int) -> Unsent:
+        """What was typed in this chat and not sent: by us, or else by an instance that is gone (the newest one; it is
+        ours from now on). What another live instance has typed stays there."""
+        with self._lock:
+            return self._unsent.of(conversation_id)
 
     # ------------------------------------------------------------------------------------------------- helpers
 

@@ -198,9 +198,9 @@ def remove_message(db: sqlite3.Connection, gone: Message, its_title: str) -> Non
 
 def delete_childless(db: sqlite3.Connection, message_id: int) -> None:
     """Unless another instance has answered it in the meantime: deleting would take the answer along."""
-    db.execute(
-        "DELETE FROM messages WHERE id = ?1 AND NOT EXISTS (SELECT 1 FROM messages WHERE parent = ?1)", (message_id,)
-    )
+    childless = "NOT EXISTS (SELECT 1 FROM messages WHERE parent = ?1)"
+    db.execute(f"DELETE FROM attachments WHERE message = ?1 AND {childless}", (message_id,))
+    db.execute(f"DELETE FROM messages WHERE id = ?1 AND {childless}", (message_id,))
 
 
 def write_text(db: sqlite3.Connection, message_id: int, text: str, writer: str) -> None:

@@ -150,6 +150,17 @@ class Answering:
         self._wake.set()
         return self.answer
 
+    async def count(self, text: str) -> int | None:
+        """How many tokens ``text`` takes; None while the engine has other things to do, or cannot count."""
+        count = getattr(self.engine, "count", None)
+        if count is None or self.busy or self.state.pair is None:
+            return None
+        try:
+            return getattr(await count(text=text), "tokens", None)
+        except Exception:
+            log.exception("tokens could not be counted")
+            return None
+
     def stop(self) -> None:
         """Stop the answer, wherever it is; its text stays."""
         answer = self.answer

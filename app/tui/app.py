@@ -7,6 +7,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
@@ -17,6 +18,8 @@ from textual.driver import Driver
 from textual.screen import Screen
 
 from app.chats.records import Notice
+from app.library.records import Listing, ShelfError
+from app.tui import commands
 from app.tui.background import aside
 from app.tui.keys import APP
 from app.tui.models_door import ModelsDoor
@@ -31,12 +34,16 @@ if TYPE_CHECKING:
     from app.chats.store import ChatStore
     from app.last_choice import Memory
     from app.library.records import Library
+    from app.tui.model_choice import Choice
     from app.tui.ports import Engine, PairRequest
     from engine.protocol import LoadSettings
 
 log = logging.getLogger(__name__)
 
-STYLED: Final = "composer header key_bar notice prompt_row speculation_picker too_small transcript turns welcome"
+STYLED: Final = (
+    "attached_row completions composer header key_bar notice prompt_row speculation_picker too_small transcript turns "
+    "welcome"
+)
 WIDGET_STYLES: Final = [f"widgets/{name}.tcss" for name in STYLED.split()]
 
 
@@ -80,6 +87,9 @@ class SlipstreamApp(App[None]):
         self.no_model = no_model or NO_MODEL
         """What helps where there is no model to load."""
         self._models = ModelsDoor(self, library, memory, first_run=first_run)
+        self.listing: Listing | None = None
+        """The models of this disk, once somebody has asked for them."""
+        self._looking_for_models = False
         self.pair_request = pair_request or plain_request
         """From the paths of a target and a draft (empty: none) to what the engine is asked to load."""
         self.fault: BaseException | None = None
@@ -134,26 +144,14 @@ class SlipstreamApp(App[None]):
         return binding.key_display or binding.key.split(",")[0]
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
+        """The same commands that can be typed behind a slash; over another screen those that concern no chat."""
         chat = self.chat_screen
-        if chat is not None:
-            if chat.check_action("stop", ()):
-                yield SystemCommand("Stop", "esc: stop the answer; its text stays", chat.action_stop)
-            yield SystemCommand(
-                "Speculation", "ctrl+t: who proposes tokens for the next answer", chat.action_speculation
-            )
-            if chat.check_action("new_chat", ()):
-                yield SystemCommand("New chat", "ctrl+n: start an empty chat", chat.action_new_chat)
-            if chat.may_compare and screen is chat:
-                yield SystemCommand("Compare", "ctrl+r: is speculation faster here? measure it", self.action_compare)
-            yield SystemCommand("Copy", "ctrl+c: copy what is selected", chat.action_copy)
-            if self._models.there and screen is chat:
-                yield SystemCommand("Models", "ctrl+l: use, fetch and delete models", self.action_models)
-            if screen is chat:
-                yield SystemCommand("Chats", "ctrl+o: open, search, name, export, delete chats", self.action_chats)
-            yield SystemCommand("Latest text", "ctrl+end: go to the end and follow it", chat.action_latest)
-        yield SystemCommand("Light or dark", "switch the colours", self.action_switch_colours)
-        yield SystemCommand("Theme", "choose among all themes", self.action_change_theme)
-        yield SystemCommand("Quit", "ctrl+q: leave; everything is kept", self.action_quit)
+        if chat is None:
+            return
+        for command in commands.offered(chat):
+            if screen is chat or command.anywhere:
+                words = f"{command.key or '/' + command.name}: {command.help}"
+                yield SystemCommand(command.title, words, partial(chat.writing.choose_command, command))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "compare":
@@ -187,6 +185,38 @@ class SlipstreamApp(App[None]):
     @on(FirstSteps.Chosen)
     def _begin_with(self, event: FirstSteps.Chosen) -> None:
         self._models.begin_with(event.action)
+
+    @property
+    def has_library(self) -> bool:
+        """Whether models can be looked up."""
+        return self._models.there
+
+    def open_library(self) -> Library | None:
+        """What knows the models; made when it is wanted for the first time."""
+        return self._models.made()
+
+    def look_for_models(self) -> None:
+        """Read what is on the disk, for those who want to know its names; the composer looks again when it is done."""
+        library = self.open_library()
+        if library is not None and not self._looking_for_models:
+            self._looking_for_models = True
+            self.run_worker(self._look_for_models(library), group="listing", exclusive=True, exit_on_error=False)
+
+    async def _look_for_models(self, library: Library) -> None:
+        try:
+            self.listing = await aside(library.listing)
+        except ShelfError as error:
+            self.listing = Listing(())
+            log.warning("models were not listed: %s", error)
+        finally:
+            self._looking_for_models = False
+        if (chat := self.chat_screen) is not None:
+            chat.call_next(chat.writing.look)
+
+    def use(self, choice: Choice | None) -> None:
+        """The chat goes on with another pair; None: as before."""
+        self.listing = None  # a file may have come or gone: the next one who asks for names has them read anew
+        self._models.use(choice)
 
     def action_chats(self) -> None:
         """The Chats screen over the chat, which goes on behind it."""

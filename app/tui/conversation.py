@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from app.chats.records import Figures, Message, MessageState, StoreError
+from app.attached import in_prompt
+from app.chats.records import Attachment, Figures, Message, MessageState, StoreError
 from engine.protocol import Finished
 from engine.protocol import Message as PromptMessage
 from engine.stats import Stats
@@ -23,6 +25,9 @@ class Turn:
     figures: Figures | None = None
     waiting: str = ""
     """A message of the user that is sent when the answer before it has ended."""
+    attached: tuple[Attachment, ...] = ()
+    since: Mapping[int, str] = field(default_factory=dict)
+    """Attachment -> what has become of its file: ``changed since`` or ``gone``."""
 
     @property
     def text(self) -> str:
@@ -55,6 +60,8 @@ class OpenChat:
                 conversation = None
         self.conversation = conversation or store.create_conversation()
         self._path = list(store.path(self.conversation.id))
+        self._attached = store.attachments(self.conversation.id)
+        self._since: dict[int, str] = {}
         self._read: tuple[int, int] | None = None
         """Message id and tokens of an answer that was stopped while its prompt was read."""
 
@@ -77,7 +84,23 @@ class OpenChat:
         """The turns ``start`` to ``stop`` with their figures."""
         part = [message for message in self._path[max(0, start) : stop] if message.role != "system"]
         figures = self.store.figures(message.id for message in part if message.role == "assistant")
-        return [Turn(message, figures.get(message.id)) for message in part]
+        return [
+            Turn(message, figures.get(message.id), attached=self._attached.get(message.id, ()), since=self._since)
+            for message in part
+        ]
+
+    @property
+    def attached(self) -> tuple[Attachment, ...]:
+        """Everything that is attached to the messages on screen."""
+        return tuple(one for message in self._path for one in self._attached.get(message.id, ()))
+
+    def note_since(self, since: Mapping[int, str]) -> None:
+        """What has become of attached files; the turns know it from now on."""
+        self._since.update(since)
+
+    def save_settings(self, own: Mapping[str, object]) -> None:
+        """Replace what this chat does otherwise than the defaults."""
+        self.conversation = self.store.save_settings(self.conversation.id, own)
 
     def context_used(self) -> int:
         """Tokens that the conversation took at its last answer; 0 when nobody counted."""
@@ -101,18 +124,21 @@ class OpenChat:
         path = list(self.store.path(self.conversation.id))
         was = [(message.id, message.state, message.content) for message in self._path]
         self._path = path
+        self._attached = self.store.attachments(self.conversation.id)
         self._refresh()
         return was != [(message.id, message.state, message.content) for message in path]
 
     # --------------------------------------------------------------------------------------------- what is said
 
-    def say(self, text: str) -> Turn:
+    def say(self, text: str, attached: Sequence[Attachment] = ()) -> Turn:
         """Keep the user's message; it is committed when this returns."""
         parent = self._path[-1].id if self._path else None
-        message = self.store.append_user(self.conversation.id, text, parent=parent)
+        message = self.store.append_user(self.conversation.id, text, parent=parent, attached=attached)
         self._path.append(message)
+        if attached:
+            self._attached = self.store.attachments(self.conversation.id)
         self._refresh()
-        return Turn(message)
+        return Turn(message, attached=self._attached.get(message.id, ()), since=self._since)
 
     def take_back(self, turn: Turn) -> str:
         """The message was refused before any answer began: remove it, and hand its text back."""
@@ -137,11 +163,12 @@ class OpenChat:
         for message in path:
             if message.role == "system" or (message.role == "assistant" and not message.content.strip()):
                 continue
+            content = in_prompt(message.content, self._attached.get(message.id, ()))
             if messages and messages[-1].role == message.role:
-                joined = f"{messages[-1].content}\n\n{message.content}"
+                joined = f"{messages[-1].content}\n\n{content}"
                 messages[-1] = PromptMessage(role=message.role, content=joined)
             else:
-                messages.append(PromptMessage(role=message.role, content=message.content))
+                messages.append(PromptMessage(role=message.role, content=content))
         return tuple(messages)
 
     # ----------------------------------------------------------------------------------------------- the answer

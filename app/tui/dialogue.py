@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from app.tui.answering import Answer, Answering, Phase
+from app.tui.commands import typed_as
 from app.tui.conversation import OpenChat, Turn
 from app.tui.live import LiveAnswer
 from app.tui.widgets.turns import UserTurn
 
 if TYPE_CHECKING:
+    from app.chats.records import Attachment
     from app.chats.store import ChatStore
     from app.tui.ports import Engine
     from app.tui.widgets.composer import Composer
@@ -55,6 +57,10 @@ class Stage(Protocol):
 
     def settings(self) -> GenerateSettings: ...
 
+    async def take_message(self) -> tuple[str, tuple[Attachment, ...]] | None: ...
+
+    def keep_unsent(self) -> None: ...
+
     def speaker(self) -> str: ...
 
     async def show_chat(self) -> None: ...
@@ -77,43 +83,58 @@ class Dialogue:
         self._stage = stage
         self._waiting: UserTurn | None = None
         """Sent while the answer before it was ending; goes out as soon as that is done."""
+        self._sending = ""
+        """On its way into the store."""
 
     @property
     def stoppable(self) -> bool:
         """Whether there is an answer to stop."""
         return self.live is not None and self.live.answer.running and not self.live.answer.stop_wanted
 
+    @property
+    def outgoing(self) -> str:
+        """What was sent and is not in the store yet: it would be lost with the process."""
+        return self._sending or (typed_as(self._waiting.turn.text) if self._waiting is not None else "")
+
     # ---------------------------------------------------------------------------------------------------- sending
 
     async def send(self) -> None:
         """Keep the composer's message, show it, and ask for an answer."""
-        composer = self._stage.composer
-        if not composer.text.strip():
+        if not self._stage.composer.text.strip():
+            return
+        if self.stoppable:
+            self._stage.say(ONE_AT_A_TIME)
+            return
+        message = await self._stage.take_message()
+        if message is None:
             return
         if self.live is None:
-            await self._send(composer.take())
-        elif self.stoppable:
-            self._stage.say(ONE_AT_A_TIME)
+            await self._send(*message)
         else:
-            await self._wait_with(composer.take())
+            await self._wait_with(*message)
 
-    async def _wait_with(self, text: str) -> None:
+    async def _wait_with(self, text: str, attached: tuple[Attachment, ...]) -> None:
         """The answer before is ending: show the message, and send it when that is done."""
         self._clear_hint()
         before, self._waiting = self._waiting, None
         if before is not None:
             text = f"{before.turn.text}\n\n{text}"
-        self._waiting = UserTurn(Turn(None, waiting=text))
+            attached = (*before.turn.attached, *attached)
+        self._waiting = UserTurn(Turn(None, waiting=text, attached=attached))
         if before is not None:
             await before.remove()
         await self._stage.transcript.append(self._waiting)
         self._stage.transcript.follow()
 
-    async def _send(self, text: str) -> None:
+    async def _send(self, text: str, attached: Sequence[Attachment] = ()) -> None:
         self._stage.notices.clear()
+        self._sending = typed_as(text)
         if self.chat.read_again():  # another Slipstream has been at it
             await self._stage.show_chat()
-        await self._ask(self.chat.say(text))
+        question = self.chat.say(text, attached)
+        self._sending = ""
+        self._stage.keep_unsent()
+        await self._ask(question)
 
     async def _ask(self, question: Turn) -> None:
         """Have the last message of the chat answered."""
@@ -160,9 +181,11 @@ class Dialogue:
         waiting = await self._take_waiting()
         if refused is not None:
             if waiting is not None:
-                self._stage.composer.give_back(waiting)
+                self._stage.composer.give_back(typed_as(waiting.text))
                 waiting = None
-            self._stage.composer.give_back(refused)
+            self._stage.composer.give_back(typed_as(refused))
+            self._sending = ""
+            self._stage.keep_unsent()
             self._stage.say(failure.message if failure else "", "warning")
             self._stage.show_empty()
         if failure is not None:  # it was said, under the answer or above the composer
@@ -172,16 +195,20 @@ class Dialogue:
         self._stage.show_header()
         self._stage.engine_changed()
         late = await self._take_waiting()  # sent while the above was awaited
-        texts = [text for text in (waiting, late) if text is not None]
-        if texts and not self.left:
-            await self._send("\n\n".join(texts))
+        turns = [turn for turn in (waiting, late) if turn is not None]
+        if turns and not self.left:
+            attached = [one for turn in turns for one in turn.attached]
+            await self._send("\n\n".join(turn.text for turn in turns), attached)
 
-    async def _take_waiting(self) -> str | None:
-        waiting, self._waiting = self._waiting, None
-        if waiting is None:
+    async def _take_waiting(self) -> Turn | None:
+        if self._waiting is None:
             return None
+        turn = self._waiting.turn
+        # until it is sent, or back in the composer
+        self._sending = "\n\n".join(part for part in (self._sending, typed_as(turn.text)) if part)
+        waiting, self._waiting = self._waiting, None
         await waiting.remove()
-        return waiting.turn.text
+        return turn
 
     def _clear_hint(self) -> None:
         if self._stage.notices.text == ONE_AT_A_TIME:
@@ -212,4 +239,5 @@ class Dialogue:
             answer.finish_reason, answer.phase = "cancelled", Phase.ENDED
             live.chat.end(live.turn, answer)
         if self._waiting is not None:
-            self.chat.say(self._waiting.turn.text)
+            self.chat.say(self._waiting.turn.text, self._waiting.turn.attached)
+            self._waiting = None

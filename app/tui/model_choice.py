@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.library.records import Entry, Listing
+from app.library.records import Entry, Listing, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,24 @@ class Choice:
     """Tokens of context that the catalogue starts it with."""
     drafting: bool = False
     """A draft was chosen for the target that answers already."""
+
+
+def choice_of(entry: Entry) -> Choice:
+    """The chat goes on with this entry."""
+    words = f"{entry.title} answers from now on; the chat stays."
+    if entry.state is State.PARTLY:
+        words += " Its draft is not here, so it drafts from the text so far."
+    return Choice(entry.target, entry.draft, words, entry.context)
+
+
+def draft_choice(target: str, entry: Entry, verdict: str) -> Choice:
+    """The entry proposes for ``target``; ``verdict`` says why it can."""
+    return Choice(target, entry.target, f"{entry.title} proposes from now on: {verdict}.", drafting=True)
+
+
+def draft_refusal(entry: Entry, verdict: str) -> str:
+    """What is said when it cannot."""
+    return f"{entry.title} cannot propose for the model that answers now: {verdict}."
 
 
 def matches(entry: Entry, wanted: str) -> bool:

@@ -80,20 +80,28 @@ class ModelsDoor:
             return
         from app.tui.screens.models import ModelsScreen  # with its own style sheets: not before it is wanted
 
-        library = self.library or self._hold(self._make())
+        library = self.made()
+        assert library is not None
         self._watch = self._watch or DownloadWatch(self._app, library, lambda: self._app.chat_screen)
         pair = chat.answering.state.pair
         backend = backend_words(pair.backend, pair.target.layers, pair.target.gpu_layers) if pair else ""
         began = self._watch.begin
         screen = ModelsScreen(library, chat.answering.load, backend, began=began, get=get, search=search)
-        self._app.push_screen(screen, self._use)
+        self._app.push_screen(screen, self._app.use)
+
+    def made(self) -> Library | None:
+        """What knows the models, made when it is wanted for the first time; None: there is nothing behind this door."""
+        if self.library is None and self._make is not None:
+            return self._hold(self._make())
+        return self.library
 
     def _hold(self, library: Library) -> Library:
-        self.library = library
-        library.see_gpus(self._gpus)
-        return library
+        if self.library is None:
+            self.library = library
+            library.see_gpus(self._gpus)
+        return self.library
 
-    def _use(self, choice: Choice | None) -> None:
+    def use(self, choice: Choice | None) -> None:
         app, chat = self._app, self._app.chat_screen
         if choice is None or chat is None:
             return
@@ -132,7 +140,7 @@ class ModelsDoor:
         assert self._make is not None
         await asyncio.sleep(AFTER_FIRST_PAINT)
         made = await aside(self._make)
-        await self._offer(self.library or self._hold(made))
+        await self._offer(self._hold(made))
 
     async def _offer(self, library: Library) -> None:
         try:

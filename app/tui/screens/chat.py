@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from typing import TYPE_CHECKING, ClassVar, Final
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -14,11 +15,15 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from app.chats.records import StoreError
+from app.tui import commands
+from app.tui.chat_settings import differing, merged, system_prompt
 from app.tui.dialogue import Dialogue
 from app.tui.keys import CHAT
 from app.tui.live import FRAME_SECONDS
 from app.tui.names import short_name, speaker_name
 from app.tui.news import EngineNews
+from app.tui.widgets.attached_row import AttachedRow
+from app.tui.widgets.completions import Completions
 from app.tui.widgets.composer import Composer
 from app.tui.widgets.header import Header
 from app.tui.widgets.key_bar import KeyBar
@@ -28,11 +33,14 @@ from app.tui.widgets.speculation_picker import SpeculationPicker
 from app.tui.widgets.too_small import TooSmall
 from app.tui.widgets.transcript import Transcript
 from app.tui.widgets.welcome import Welcome
+from app.tui.writing import Writing, note_changed_files
 
 if TYPE_CHECKING:
+    from app.chats.records import Attachment
     from app.chats.store import ChatStore
     from app.compare.conduct import Comparison
     from app.tui.answering import Answering
+    from app.tui.app import SlipstreamApp
     from app.tui.conversation import OpenChat
     from app.tui.conversation_choice import Opening
     from app.tui.ports import Engine
@@ -66,10 +74,11 @@ class ChatScreen(Screen[None]):
         self.store = store
         self.defaults = defaults
         self.system_prompt = system
-        self.mode = defaults.speculation
         self.opened = False
         self.dialogue = Dialogue(self, store, engine, load, no_model)
         self._news = EngineNews(self, "" if load else no_model)
+        self.writing: Writing
+        """What goes on around the composer; there once the screen is."""
         self._frames: Timer | None = None
         self._frame_due = False
         self._offered: tuple[bool, ...] = ()
@@ -82,11 +91,14 @@ class ChatScreen(Screen[None]):
         with Vertical(id="foot"):
             yield SpeculationPicker()
             yield NoticeLine(markup=False)
+            yield AttachedRow()
+            yield Completions()
             yield PromptRow()
         yield KeyBar()
         yield TooSmall(markup=False)
 
     async def on_mount(self) -> None:
+        self.writing = Writing(self)
         self._frames = self.set_interval(FRAME_SECONDS, self._next_frame, pause=True)
         self.composer.focus()
         self.opened = True
@@ -122,6 +134,16 @@ class ChatScreen(Screen[None]):
         return self.query_one(NoticeLine)
 
     @property
+    def slipstream(self) -> SlipstreamApp:
+        """The app."""
+        return cast("SlipstreamApp", self.app)
+
+    @property
+    def mode(self) -> SpeculationMode:
+        """Who may propose tokens for the next answer of this chat."""
+        return self.settings_now().speculation
+
+    @property
     def _target_path(self) -> str:
         """The file that answers, or will."""
         return self.answering.load.target.path if self.answering.load else ""
@@ -137,6 +159,10 @@ class ChatScreen(Screen[None]):
     def add(self, text: str, severity: Severity = "warning") -> None:
         """A notice that leaves the warning before it in place."""
         self.notices.add(text, severity)
+
+    def reply(self, text: str, severity: Severity = "information") -> None:
+        """What a command has to say."""
+        self.notices.reply(text, severity)
 
     def show_trouble(self) -> None:
         """The sign in the header, for as long as something is not saved."""
@@ -154,13 +180,47 @@ class ChatScreen(Screen[None]):
 
     @on(Composer.Sent)
     async def send(self) -> None:
-        """What was typed goes out."""
-        await self.dialogue.send()
+        """What was typed is done, if it is a command, or goes out."""
+        typed = commands.parse(self.composer.text)
+        if typed is not None:
+            await self.writing.run(typed)
+        else:
+            await self.dialogue.send()
+
+    async def take_message(self) -> tuple[str, tuple[Attachment, ...]] | None:
+        """The message in the composer and what is attached to it; None: it cannot go out, and the user knows why."""
+        return await self.writing.take_message()
+
+    def keep_unsent(self) -> None:
+        """What stands in the composer must not get lost."""
+        self.writing.keep()
+
+    async def count_tokens(self, text: str) -> int | None:
+        """How many tokens a text takes; None while the engine cannot say."""
+        return await self.answering.count(text)
+
+    # ----------------------------------------------------------------------------------------- this chat's settings
+
+    def settings_now(self) -> GenerateSettings:
+        """How answers of this chat are made: the defaults, and what the chat does otherwise."""
+        return merged(self.defaults, self.chat.conversation.settings)
 
     def settings(self) -> GenerateSettings:
         """How the next answer is to be made."""
-        messages = self.chat.prompt(self.system_prompt)
-        return self.defaults.model_copy(update={"messages": messages, "speculation": self.mode})
+        messages = self.chat.prompt(system_prompt(self.system_prompt, self.chat.conversation.settings))
+        return self.settings_now().model_copy(update={"messages": messages})
+
+    def keep_settings(self, own: Mapping[str, object]) -> None:
+        """What this chat does otherwise than the defaults, from now on."""
+        self.chat.save_settings(own)
+        self.engine_changed()
+
+    def choose_mode(self, mode: SpeculationMode) -> None:
+        """Who may propose, from the next answer on."""
+        before = self.mode
+        self.keep_settings({**self.chat.conversation.settings, "speculation": mode})
+        when = "from the next answer on" if self.dialogue.live is not None else "in this chat"
+        self.reply(f"speculation {before} → {mode}, {when}.")
 
     def speaker(self) -> str:
         pair = self.answering.state.pair
@@ -198,7 +258,10 @@ class ChatScreen(Screen[None]):
         header.target_path = self._target_path
         self.show_trouble()
         self._news.tell(state, self.mode, self.speaker(), answering=live is not None)
-        self.query_one(NextAnswer).show(self.mode, state.pair, self.defaults.sampling.temperature)
+        settings = self.settings_now()
+        self.query_one(NextAnswer).show(
+            settings.speculation, state.pair, settings.sampling.temperature, differing(self.defaults, settings)
+        )
         named = self.speaker() if self._target_path or state.pair else None
         self.query_one(Welcome).show(named, failed=state.failure is not None)
         if live is not None:
@@ -212,6 +275,8 @@ class ChatScreen(Screen[None]):
 
     async def show_chat(self) -> None:
         await self.transcript.open(self.chat, self.speaker())
+        self.writing.follow(self.chat.conversation.id)
+        self.run_worker(note_changed_files(self), group="changed files", exclusive=True, exit_on_error=False)
         self.show_header()
         self.show_empty()
         if self.dialogue.live is None and self.chat.written_elsewhere:
@@ -242,9 +307,17 @@ class ChatScreen(Screen[None]):
         self.set_class(not event.following, "-reading-back")
 
     @on(Composer.Changed)
-    def _name_jump(self) -> None:
-        """``end`` moves the caret while there is text."""
-        self.query_one("#jump", Static).update(JUMP_PAST_TEXT if self.composer.text else JUMP)
+    def _typed(self) -> None:
+        self.query_one("#jump", Static).update(JUMP if self.composer.blank else JUMP_PAST_TEXT)
+        self.writing.changed()
+
+    @on(Composer.SelectionChanged)
+    def _cursor_moved(self) -> None:
+        self.writing.look()
+
+    @on(Completions.Picked)
+    def _picked_completion(self, event: Completions.Picked) -> None:
+        self.writing.choose(event.index)
 
     @on(events.Click, "#jump")
     def _jump(self) -> None:
@@ -259,7 +332,7 @@ class ChatScreen(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The footer shows what works now."""
         if action == "stop":
-            if self.query_one(SpeculationPicker).display:
+            if self.query_one(SpeculationPicker).display or self.query_one(Completions).display:
                 return False  # esc closes it
             return self.dialogue.stoppable
         if action == "new_chat":
@@ -324,9 +397,8 @@ class ChatScreen(Screen[None]):
 
     @on(SpeculationPicker.Chosen)
     def _chosen(self, event: SpeculationPicker.Chosen) -> None:
-        self.mode = event.mode
-        if self.dialogue.live is not None:
-            self.say(f"Speculation: {event.mode}, from the next answer on.")
+        if event.mode != self.mode:
+            self.choose_mode(event.mode)
         self._picked()
 
     @on(SpeculationPicker.Closed)
@@ -340,7 +412,7 @@ class ChatScreen(Screen[None]):
         self._news.pair_wanted()
         self.notices.clear()
         if drafting and self.mode in ("off", "lookup"):
-            self.mode = "auto"
+            self.keep_settings({**self.chat.conversation.settings, "speculation": "auto"})
         self.say(words)
         self.answering.switch(load)
         self.engine_changed()
@@ -364,7 +436,9 @@ class ChatScreen(Screen[None]):
         mode = "auto" if self.mode == "off" else self.mode
         settings = self.settings()
         changes = {
-            "messages": self.chat.prompt(self.system_prompt, question=True),
+            "messages": self.chat.prompt(
+                system_prompt(self.system_prompt, self.chat.conversation.settings), question=True
+            ),
             "seed": settings.seed if settings.seed is not None else secrets.randbelow(2**31),
             "max_tokens": settings.max_tokens or COMPARED_TOKENS,
         }
@@ -374,8 +448,7 @@ class ChatScreen(Screen[None]):
     def keep_way(self, mode: SpeculationMode | None) -> None:
         """What a comparison ended with: the mode for the next answers."""
         if mode is not None and mode != self.mode:
-            self.mode = mode
-            self.say(f"Speculation: {mode}, from the next answer on.")
+            self.choose_mode(mode)
         self.engine_changed()
 
     # --------------------------------------------------------------------------------------------------- leaving
@@ -383,3 +456,5 @@ class ChatScreen(Screen[None]):
     def leave(self) -> None:
         """The app ends now: keep what has arrived."""
         self.dialogue.leave()
+        if self.opened:
+            self.writing.keep()

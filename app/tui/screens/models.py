@@ -11,11 +11,11 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Static
 
-from app.library.records import Entry, Fact, Getting, Library, Listing, Phase, ShelfError, State
+from app.library.records import Entry, Fact, Getting, Library, Listing, Phase, ShelfError
 from app.library.words import ended_words
 from app.tui.background import aside
 from app.tui.keys import MODELS
-from app.tui.model_choice import Choice, matches, same, uses
+from app.tui.model_choice import choice_of, draft_choice, draft_refusal, matches, same, uses
 from app.tui.screens.model_files import FileActions
 from app.tui.widgets.facts import Facts
 from app.tui.widgets.filter_box import FilterBox, FilterRow
@@ -266,10 +266,7 @@ class ModelsScreen(FileActions):
         if same(entry.target, self.target) and same(entry.draft, self.draft):
             self.dismiss(None)
         else:
-            words = f"{entry.title} answers from now on; the chat stays."
-            if entry.state is State.PARTLY:
-                words += " Its draft is not here, so it drafts from the text so far."
-            self.dismiss(Choice(entry.target, entry.draft, words, entry.context))
+            self.dismiss(choice_of(entry))
 
     def action_draft(self) -> None:
         if (entry := self.entry) is not None:
@@ -280,11 +277,9 @@ class ModelsScreen(FileActions):
         if not self.is_current:
             return  # left, or the palette lies over it: whatever was wanted then is not what is wanted now
         if fits:
-            self.dismiss(
-                Choice(self.target, entry.target, f"{entry.title} proposes from now on: {words}.", drafting=True)
-            )
+            self.dismiss(draft_choice(self.target, entry, words))
         else:
-            self.say(f"{entry.title} cannot propose for the model that answers now: {words}.", "warning")
+            self.say(draft_refusal(entry, words), "warning")
 
 
 def _news(getting: Getting) -> tuple[str, Severity]:

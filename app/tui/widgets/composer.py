@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from itertools import chain
 from typing import ClassVar, Final
 
@@ -20,12 +21,15 @@ from textual import events
 from textual.binding import BindingType
 from textual.document._document import EditResult, Location
 from textual.message import Message
+from textual.strip import Strip
 from textual.widgets import TextArea
 
+from app.chats.records import Unsent
 from app.clean import clean
 from app.tui.keys import COMPOSER
 
 NEW_LINE_KEYS: Final = {"ctrl+j", "alt+enter", "shift+enter"}
+GUIDED_KEYS: Final = ("up", "down", "tab", "enter", "escape")
 FOLD_CHARACTERS: Final = 20_000
 FOLD_LINES: Final = 400
 
@@ -65,6 +69,11 @@ class Composer(TextArea):
             self.where = where
 
     def __init__(self) -> None:
+        self.guide: Callable[[str], bool] = lambda key: False
+        """Asked first about each of the keys in GUIDED_KEYS; True: it was taken, by a list that completes words."""
+        self.recall: Callable[[bool], bool] = lambda older: False
+        """Called at the first line for an older text, at the last one for a newer text; False: there is none."""
+        self._drawing = False
         self._pastes: dict[int, str] = {}  # by the number in the label; also deleted ones, for undo
         self._taken: tuple[str, str, dict[int, str]] = ("", "", {})  # text, document, pastes
         super().__init__(
@@ -81,6 +90,8 @@ class Composer(TextArea):
     @property
     def text(self) -> str:
         """What was typed and pasted."""
+        if self._drawing:
+            return "" if self.blank else " "
         return self._true(self.document.text)
 
     @text.setter
@@ -94,6 +105,50 @@ class Composer(TextArea):
     @property
     def selected_text(self) -> str:
         return self._true(super().selected_text)
+
+    @property
+    def typed(self) -> str:
+        """The text without what is folded."""
+        document = self.document.text
+        if document.isascii() or _OWN_CHARACTERS.search(document) is None:
+            return document
+        return _SPECIAL.sub(lambda match: " " if match[1] else _RAW.get(match[0], "["), document)
+
+    @property
+    def blank(self) -> bool:
+        """Whether nothing at all stands here; quicker than asking for the text."""
+        return self.document.line_count == 1 and not self.document.get_line(0)
+
+    def unsent(self) -> Unsent:
+        """What stands here, pastes apart."""
+        parts: list[str | int] = []
+        document, at = self.document.text, 0
+        for match in _FOLDED.finditer(document):
+            parts += [self._true(document[at : match.start()]), int(match[1])]
+            at = match.end()
+        parts.append(self._true(document[at:]))
+        pastes = {part: self._pastes.get(part, "") for part in parts if isinstance(part, int)}
+        return Unsent(tuple(part for part in parts if part != ""), pastes)
+
+    def restore(self, unsent: Unsent) -> None:
+        """Put back what :meth:`unsent` gave, in this process or in another one."""
+        taken = self._taken[2]
+        taken_to = max(taken, default=0)
+        numbers = {n: n if taken.get(n, text) == text else n + taken_to for n, text in unsent.pastes.items()}
+        self._pastes = {numbers[n]: text for n, text in unsent.pastes.items()}
+        document = "".join(
+            _label(numbers[part], unsent.pastes[part])
+            if isinstance(part, int)
+            else self._document_for(part, fold=False)
+            for part in unsent.parts
+        )
+        super().load_text(document)
+        self.move_cursor(self.document.end)
+
+    def put(self, text: str, start: Location, end: Location) -> None:
+        """Put ``text`` in the place of what stands from ``start`` to ``end``; can be undone."""
+        if result := self._replace_via_keyboard(text.translate(_HIDE), start, end):
+            self.move_cursor(result.end_location)
 
     def take(self) -> str:
         """The text, and the composer is empty."""
@@ -118,26 +173,34 @@ class Composer(TextArea):
         if result := self._replace_via_keyboard(self._document_for(text), *self.selection):
             self.move_cursor(result.end_location)
 
-    def _document_for(self, text: str) -> str:
+    def _document_for(self, text: str, *, fold: bool = True) -> str:
         text = _DROPPED.sub("", _LINE_END.sub("\n", text))
-        large = len(text) > FOLD_CHARACTERS or text.count("\n") >= FOLD_LINES
+        large = fold and (len(text) > FOLD_CHARACTERS or text.count("\n") >= FOLD_LINES)
         if not large and _OWN_CHARACTERS.search(text) is None:
             return text.translate(_HIDE)
         number = 1 + max(chain(self._pastes, self._taken[2]), default=0)
         self._pastes[number] = text
-        characters, lines = len(text), text.count("\n") + 1
-        return (
-            f"{_LABEL}pasted {characters:,} character{'s' * (characters != 1)}, "
-            f"{lines:,} line{'s' * (lines != 1)} #{number}]"
-        )
+        return _label(number, text)
 
     def _true(self, document: str) -> str:
+        if document.isascii() or _OWN_CHARACTERS.search(document) is None:
+            return document
+
         def one(match: re.Match[str]) -> str:
             if match[1]:
                 return self._pastes.get(int(match[1]), "")
             return _RAW.get(match[0], "[")
 
         return _SPECIAL.sub(one, document)
+
+    def render_line(self, y: int) -> Strip:
+        """TextArea asks for the text with every line it draws, only to see whether there is any: in a document of
+        thousands of lines that would take longer than everything else."""
+        self._drawing = True
+        try:
+            return super().render_line(y)
+        finally:
+            self._drawing = False
 
     def get_line(self, line_index: int) -> Text:
         """The line as it is drawn, as long as it is in the document."""
@@ -183,7 +246,10 @@ class Composer(TextArea):
 
     async def _on_key(self, event: events.Key) -> None:
         """Before TextArea sees the key. Keys of NEW_LINE_KEYS come as bindings."""
-        if event.key == "enter":
+        if event.key in GUIDED_KEYS and self.guide(event.key):
+            event.stop()
+            event.prevent_default()
+        elif event.key == "enter":
             event.stop()
             event.prevent_default()
             self.post_message(self.Sent())
@@ -200,6 +266,16 @@ class Composer(TextArea):
         self.insert_text(event.text)
         self.focus()
 
+    def action_cursor_up(self, select: bool = False) -> None:
+        at_top = not select and self.navigator.is_first_wrapped_line(self.cursor_location)
+        if not (at_top and self.recall(True)):
+            super().action_cursor_up(select)
+
+    def action_cursor_down(self, select: bool = False) -> None:
+        at_bottom = not select and self.navigator.is_last_wrapped_line(self.cursor_location)
+        if not (at_bottom and self.recall(False)):
+            super().action_cursor_down(select)
+
     def action_send(self) -> None:
         self.post_message(self.Sent())
 
@@ -208,6 +284,15 @@ class Composer(TextArea):
 
     def action_transcript(self, where: str) -> None:
         self.post_message(self.Scrolled(where))
+
+
+def _label(number: int, text: str) -> str:
+    """What stands in the document for a large paste."""
+    characters, lines = len(text), text.count("\n") + 1
+    return (
+        f"{_LABEL}pasted {characters:,} character{'s' * (characters != 1)}, "
+        f"{lines:,} line{'s' * (lines != 1)} #{number}]"
+    )
 
 
 def _is_control(text: str) -> bool:

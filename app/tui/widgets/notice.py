@@ -21,6 +21,7 @@ class NoticeLine(Static):
     _timer: Timer | None = None
     severity: Severity = "information"
     text = ""
+    _reply: tuple[str, ...] = ()
 
     def on_mount(self) -> None:
         self.display = False
@@ -54,9 +55,20 @@ class NoticeLine(Static):
         worst = max(severity, self.severity if standing else severity, key=SEVERITIES.index)
         self.say("\n".join([*standing, text]), worst)
 
+    def reply(self, text: str, severity: Severity) -> None:
+        """What a command has to say: in the place of the reply before it, below a warning that stands there."""
+        standing = self.severity
+        kept = [line for line in self.text.split("\n") if line and line not in self._reply]
+        if not self.display or standing == "information":
+            kept = []
+        self.clear()
+        self.say("\n".join([*kept, text]), standing if kept else severity)
+        self._reply = tuple(text.split("\n"))
+
     def clear(self) -> None:
         if self._timer is not None:
             self._timer.stop()
             self._timer = None
         self.text = ""
+        self._reply = ()
         self.display = False

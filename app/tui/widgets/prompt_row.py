@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Final
+
 from textual.app import ComposeResult
 from textual.containers import Horizontal
 from textual.content import Content
@@ -9,6 +12,9 @@ from textual.widgets import Static
 
 from app.tui.widgets.composer import Composer
 from engine.protocol import PairInfo, SpeculationMode
+
+SHOWN: Final = 2
+"""Settings of the chat that are named; the others are counted."""
 
 
 def effective(mode: SpeculationMode, pair: PairInfo | None) -> str:
@@ -23,15 +29,20 @@ def effective(mode: SpeculationMode, pair: PairInfo | None) -> str:
 
 
 class NextAnswer(Static):
-    """``auto › lookup · temp 0.7``; a click opens the speculation switch."""
+    """``auto › lookup · temp 0.7 · seed 7``; a click opens the speculation switch."""
 
-    def show(self, mode: SpeculationMode, pair: PairInfo | None, temperature: float) -> None:
+    def show(
+        self, mode: SpeculationMode, pair: PairInfo | None, temperature: float, differing: Sequence[str] = ()
+    ) -> None:
+        """``differing``: what this chat does otherwise than by default; more than fits is counted."""
         really = effective(mode, pair)
         if self.app.size.width < 90:
             self.update(Content.styled(mode if mode == "auto" else really, "$muted"))
             return
-        who = really
-        self.update(Content.assemble((who, "$muted"), (f" · temp {temperature:g}", "$faint")))
+        words = [f"temp {temperature:g}", *differing[:SHOWN]]
+        if len(differing) > SHOWN:
+            words.append(f"+{len(differing) - SHOWN}")
+        self.update(Content.assemble((really, "$muted"), *((f" · {word}", "$faint") for word in words)))
 
     async def on_click(self) -> None:
         await self.run_action("screen.speculation")

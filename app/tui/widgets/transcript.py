@@ -148,6 +148,11 @@ class Transcript(VerticalScroll, can_focus=False):
 
         self.call_after_refresh(keep_place)
 
+    def show_attached(self) -> None:
+        """More is known about attached files."""
+        for turn in self._turns.query(UserTurn):
+            turn.show_attached()
+
     async def append(self, *widgets: UserTurn | AnswerTurn) -> None:
         """Add turns at the end."""
         with self.app.batch_update():

@@ -13,6 +13,7 @@ from app import receipt
 from app.clean import clean, clean_line
 from app.tui.answering import Answer, Phase
 from app.tui.names import speaker_name
+from app.tui.widgets.attached_row import attached_line
 from app.tui.widgets.line import Line
 from app.tui.widgets.receipt_line import ReceiptLine
 
@@ -70,6 +71,13 @@ class UserTurn(Vertical):
             speaker.show("waiting…", "$muted")
         yield speaker
         yield Plain(self.turn.text, classes="said")
+        if self.turn.attached:
+            yield Static(attached_line(self.turn.attached, self.turn.since), classes="attached", markup=False)
+
+    def show_attached(self) -> None:
+        """The files that went along, and what has become of them since."""
+        for row in self.query(".attached").results(Static):
+            row.update(attached_line(self.turn.attached, self.turn.since))
 
 
 class AnswerTurn(Vertical):

@@ -24,13 +24,15 @@ async def test_enter_sends_and_ctrl_j_alt_enter_shift_enter_break_the_line() -> 
         assert it.composer.text == ""
 
 
-async def test_it_grows_to_eight_lines_and_no_further() -> None:
+async def test_it_grows_to_a_share_of_the_screen_and_no_further() -> None:
     async with chat() as it:
         assert it.composer.size.height == 1
         it.composer.text = "1\n2\n3"
         await it.until(lambda: it.composer.size.height == 3)
         it.composer.text = "\n".join(map(str, range(30)))
-        await it.until(lambda: it.composer.size.height == 8)
+        await it.until(lambda: it.composer.size.height == 13)
+        await it.pilot.resize_terminal(80, 24)
+        await it.until(lambda: it.composer.size.height == 9)
 
 
 async def test_a_paste_is_one_text_with_its_line_ends() -> None:

@@ -83,7 +83,7 @@ async def test_a_choice_during_an_answer_is_for_the_next_one() -> None:
         await it.send("go")
         await it.sees("Slow")
         await it.pilot.press("ctrl+t", "home", "enter")
-        await it.sees("Speculation: off, from the next answer on.")
+        await it.sees("speculation auto → off, from the next answer on.")
         client.go("end")
         await it.until(lambda: it.idle)
         await it.ask("next")

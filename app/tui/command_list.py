@@ -1,0 +1,115 @@
+"""The commands, in the order in which ``/`` shows them. What is not built yet appears as soon as its action exists."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from app.tui import command_models as models
+from app.tui import command_settings as settings
+from app.tui.chat_settings import SETTINGS
+from app.tui.commands import Command, can, does, key_of
+from app.tui.widgets.completions import Suggestion
+
+if TYPE_CHECKING:
+    from app.tui.screens.chat import ChatScreen
+
+
+def _help(screen: ChatScreen, argument: str) -> None:
+    screen.writing.begin("/")
+
+
+def _action(name: str, title: str, help_text: str, action: str, *, words: str = "", anywhere: bool = False) -> Command:
+    return Command(
+        name, title, help_text, does(action), words, key_of(action), available=can(action), anywhere=anywhere
+    )
+
+
+def _export_formats(screen: ChatScreen) -> tuple[Suggestion, ...]:
+    return (Suggestion("md", "md", "Markdown, to read"), Suggestion("json", "json", "with every figure and receipt"))
+
+
+_EXPORT: Final = Command(
+    "export",
+    "Export",
+    "write this chat to a file",
+    does("export"),
+    "[md|json]",
+    key_of("export"),
+    _export_formats,
+    can("export"),
+)
+
+COMMANDS: Final = (
+    Command("help", "Commands", "everything that can be typed behind a slash", _help),
+    _action("stop", "Stop", "stop the answer; its text stays", "stop"),
+    _action("new", "New chat", "start an empty chat", "new_chat"),
+    _action("chats", "Chats", "open another chat", "chats"),
+    Command(
+        "models",
+        "Models",
+        "use, fetch and delete models",
+        does("models"),
+        key=key_of("models"),
+        available=models.library_is_there,
+    ),
+    Command(
+        "model",
+        "Model",
+        "answer with another model that is here",
+        models.use_model,
+        "NAME",
+        complete=models.suggest_models,
+        available=models.library_is_there,
+        asks=True,
+        slow=True,
+    ),
+    Command(
+        "draft",
+        "Draft model",
+        "another model proposes tokens, or none",
+        models.use_draft,
+        "NAME|off",
+        complete=models.suggest_drafts,
+        available=models.library_is_there,
+        asks=True,
+        slow=True,
+    ),
+    Command(
+        "spec",
+        "Speculation",
+        "who proposes tokens for the next answer",
+        settings.choose_mode,
+        "off|lookup|draft|auto",
+        key_of("speculation"),
+        settings.suggest_modes,
+    ),
+    *(settings.command(setting) for setting in SETTINGS),
+    Command(
+        "system",
+        "System prompt",
+        "what the model is told before the first message",
+        settings.set_system,
+        "TEXT|none|default",
+        asks=True,
+    ),
+    _action("compare", "Compare", "the same prompt with and without speculation", "compare"),
+    _action("regenerate", "Regenerate", "answer the last message again", "regenerate"),
+    _action("continue", "Continue", "go on with an answer that was stopped", "continue_answer"),
+    _action("edit", "Edit", "change the last message and send it again", "edit"),
+    _action("copy", "Copy", "copy what is selected", "copy"),
+    _action("save", "Save answer", "write the last answer to a file", "save_answer", words="[FILE]"),
+    _EXPORT,
+    _action("receipt", "Receipt", "what an answer was made with, figure by figure", "receipt"),
+    _action("latest", "Latest text", "go to the end and follow it", "latest"),
+    _action("colours", "Light or dark", "switch the colours", "switch_colours", anywhere=True),
+    Command(
+        "theme",
+        "Theme",
+        "choose among all themes",
+        settings.choose_theme,
+        "NAME",
+        complete=settings.suggest_themes,
+        anywhere=True,
+    ),
+    _action("quit", "Quit", "leave; everything is kept", "quit", anywhere=True),
+)
