@@ -1,11 +1,15 @@
 """The line of figures under an answer, in words: pure functions, the same for terminal UI and command line.
 
-A figure that is not known is a dash, never a 0. Every figure is defined in ``engine.stats.FIGURES``.
+A figure that is not known is a dash, never a 0. Every figure is defined in ``engine.stats.FIGURES`` and nowhere else;
+a :class:`Part` of the line knows which one it shows.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from engine.stats import FIGURES
 
 if TYPE_CHECKING:
     from engine.protocol import Receipt
@@ -19,10 +23,38 @@ MIN_TOKENS = 3
 SLOWER = 0.995
 """A factor below this is shown as a loss."""
 
-STEADY_WIDTH = 95
-"""Columns that the steady wide line needs with the longest drafter's name: what a terminal of 100 leaves."""
+SLOWER_WORDS: Final = "slower here"
 
-DRAFTER_WORDS = {"none": "plain"}
+PLAIN: Final = "plain"
+"""Nobody was allowed to propose."""
+NO_DRAFTS: Final = "no drafts"
+"""Somebody was, and proposed nothing."""
+
+EXPLAINED: Final = (
+    ("tok/s", "decode_tokens_per_second"),
+    ("1.31x", "speedup"),
+    ("accepted", "acceptance"),
+    ("tok/pass", "tokens_per_pass"),
+    ("s to first", "time_to_first_token"),
+    ("tok", "output_tokens"),
+    ("ctx", "context_used"),
+    ("lookup, draft", "proposed_by"),
+    ("▂▄▆", "pace"),
+)
+"""The words of the line and the figure behind each, for help pages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One figure of the line: its name in ``FIGURES``, and the words that show it."""
+
+    figure: str
+    text: str
+
+    @property
+    def definition(self) -> str:
+        """What the figure means, in one line."""
+        return FIGURES[self.figure]
 
 
 def backend_words(backend: str, layers: int, gpu_layers: int) -> str:
@@ -35,29 +67,45 @@ def backend_words(backend: str, layers: int, gpu_layers: int) -> str:
     return f"{backend.split(' (')[0]} {gpu_layers}/{layers + 1}"
 
 
-def wide(stats: Stats, drafter: str, *, steady: bool = False) -> str:
-    """``42.1 tok/s  1.31x   accepted 71 % (214/301)   2.9 tok/pass   first 0.4 s   512 tok   lookup``.
+def wide(stats: Stats, allowed: str, context: int = 0) -> str:
+    """``42.1 tok/s · 1.31x · accepted 71 % (214/301) · 2.9 tok/pass · 0.4 s to first · 512 tok · ctx 1.9k/8k · draft``.
 
-    ``steady`` gives every figure the width of its largest usual value, so nothing jumps while it counts.
+    ``allowed``: who could propose, as the protocol says it. ``context``: its size in tokens; 0 leaves the share out.
     """
+    return " · ".join(part.text for part in parts(stats, allowed, context) if part.text)
+
+
+def parts(
+    stats: Stats, allowed: str, context: int = 0, *, steady: bool = False, short: bool = False
+) -> tuple[Part, ...]:
+    """Every figure of the line. ``steady`` gives each the width of its largest usual value, so nothing jumps while it
+    counts; what is not known yet takes its room then. ``short`` uses fewer words."""
+    first = stats.time_to_first_token
+    first_words = f"{DASH if first is None else seconds(first):>{3 if steady else 0}} s"
+    per_pass = _number(stats.tokens_per_pass, 3 if steady else 0)
+    return (
+        Part("decode_tokens_per_second", f"{_number(decode_rate(stats), 5 if steady else 0)} tok/s"),
+        Part("speedup", f"{factor(stats):>5}" if steady else _factor_and_loss(stats)),
+        Part("acceptance", _accepted(stats, steady)),
+        Part("tokens_per_pass", f"{per_pass}/pass" if short else f"{per_pass} tok/pass"),
+        Part("time_to_first_token", f"first {first_words}" if short else f"{first_words} to first"),
+        Part("output_tokens", f"{stats.output_tokens:>{4 if steady else 0}} tok"),
+        Part("context_used", _context(stats, context, steady)),
+        Part("proposed_by", drafter_word(stats, allowed)),
+    )
+
+
+def narrow(stats: Stats, allowed: str) -> tuple[Part, ...]:
+    """``42 tok/s · 71 % · 2.9/pass · lookup``, each in a steady width. The speed-up is left to the other end of the
+    row: it becomes known while the rest counts."""
     rate = decode_rate(stats)
-    speed = f"{_number(rate, 5 if steady else 0)} tok/s{_factor(stats, steady)}"
-    parts = [speed, _accepted(stats, steady), *_costs(stats, steady), drafter_word(drafter)]
-    return ("  " if steady else "   ").join(part for part in parts if part)
-
-
-def narrow(stats: Stats, drafter: str) -> str:
-    """``42 tok/s · 1.31x · 71 % · 2.9/pass · lookup``; below 1 the factor says ``slower``."""
-    rate, factor = decode_rate(stats), stats.speedup
-    accepted = percent(stats.accepted, stats.accepted + stats.rejected)
-    parts = [
-        f"{DASH if rate is None else f'{rate:.0f}'} tok/s",
-        "" if factor is None else f"{factor:.2f}x" + (" slower" if factor < SLOWER else ""),
-        DASH if accepted is None else f"{accepted} %",
-        f"{_number(stats.tokens_per_pass)}/pass",
-        drafter_word(drafter),
-    ]
-    return " · ".join(part for part in parts if part)
+    share = percent(stats.accepted, stats.accepted + stats.rejected)
+    return (
+        Part("decode_tokens_per_second", f"{DASH if rate is None else f'{rate:.0f}':>3} tok/s"),
+        Part("acceptance", f"{DASH:>3}  " if share is None else f"{share:>3} %"),
+        Part("tokens_per_pass", f"{_number(stats.tokens_per_pass, 3)}/pass"),
+        Part("proposed_by", drafter_word(stats, allowed)),
+    )
 
 
 def decode_rate(stats: Stats) -> float | None:
@@ -65,7 +113,17 @@ def decode_rate(stats: Stats) -> float | None:
     return stats.decode_tokens_per_second if stats.output_tokens >= MIN_TOKENS else None
 
 
-def percent(part: int, whole: int) -> int | None:
+def factor(stats: Stats) -> str:
+    """``1.31x``, only where plain decoding was measured."""
+    return "" if stats.speedup is None else f"{stats.speedup:.2f}x"
+
+
+def is_slower(stats: Stats) -> bool:
+    """Whether drafting cost more than it brought."""
+    return stats.speedup is not None and stats.speedup < SLOWER
+
+
+def percent(part: float, whole: float) -> int | None:
     """Whole percent; None where there is nothing to divide by. 0 and 100 are said only when they are exact."""
     if whole <= 0:
         return None
@@ -73,9 +131,17 @@ def percent(part: int, whole: int) -> int | None:
     return rounded if part in (0, whole) else min(max(rounded, 1), 99)
 
 
-def drafter_word(drafter: str) -> str:
-    """``none`` is what the protocol says, ``plain`` is what people read."""
-    return DRAFTER_WORDS.get(drafter, drafter)
+def drafter_word(stats: Stats, allowed: str) -> str:
+    """Who proposed tokens: ``lookup``, ``draft``, ``lookup+draft``; ``no drafts`` where somebody could and did not,
+    ``plain`` where nobody was allowed to, nothing where that is not known."""
+    if allowed in ("", "none"):
+        return PLAIN if allowed else ""
+    return "+".join(stats.proposed_by) or (allowed if stats.drafted else NO_DRAFTS)
+
+
+def longest_drafter_word(allowed: str) -> int:
+    """Columns that :func:`drafter_word` may come to need while an answer is made."""
+    return max(len(allowed), len(NO_DRAFTS)) if allowed not in ("", "none") else len(PLAIN)
 
 
 def notes(receipt: Receipt) -> list[str]:
@@ -85,9 +151,31 @@ def notes(receipt: Receipt) -> list[str]:
     if receipt.draft_refused and not said and receipt.settings.speculation in ("draft", "auto"):
         reason = receipt.draft_refused
         reason = reason if reason.lower().startswith("draft") else f"draft refused, {reason}"
-        lines.append(f"{drafter_word(receipt.drafter)}: {reason}")
+        lines.append(f"{PLAIN if receipt.drafter == 'none' else receipt.drafter}: {reason}")
     lines += [note for note in (*receipt.template.notes, *receipt.notes) if note and note not in lines]
     return list(dict.fromkeys(lines))
+
+
+def seconds(value: float) -> str:
+    """``0.04``, ``0.4``, ``12``: no more digits than mean something."""
+    if value < 0.095:
+        return f"{value:.2f}"
+    return f"{value:.1f}" if value < 9.95 else f"{value:.0f}"
+
+
+def short_count(count: int) -> str:
+    """A token count in at most four characters: ``512``, ``1.2k``, ``8k``, ``128k``."""
+    if count < 1000:
+        return str(count)
+    thousands = count / 1024 if count % 1024 == 0 else count / 1000
+    return f"{thousands:.1f}k" if thousands < 9.95 and thousands != int(thousands) else f"{thousands:.0f}k"
+
+
+def _context(stats: Stats, context: int, steady: bool) -> str:
+    if not context:
+        return ""
+    used = min(stats.context_used, context)  # the token that did not fit any more is counted, too
+    return f"ctx {short_count(used):>{4 if steady else 0}}/{short_count(context)}"
 
 
 def _accepted(stats: Stats, steady: bool) -> str:
@@ -99,27 +187,8 @@ def _accepted(stats: Stats, steady: bool) -> str:
     return f"accepted {share:>3} % {counts:>9}" if steady else f"accepted {share} % {counts}"
 
 
-def _costs(stats: Stats, steady: bool) -> list[str]:
-    first = stats.time_to_first_token
-    return [
-        f"{_number(stats.tokens_per_pass, 3 if steady else 0)} tok/pass",
-        f"first {DASH if first is None else seconds(first):>{3 if steady else 0}} s",
-        f"{stats.output_tokens:>{4 if steady else 0}} tok",
-    ]
-
-
-def seconds(value: float) -> str:
-    """``0.04``, ``0.4``, ``12``: no more digits than mean something."""
-    if value < 0.095:
-        return f"{value:.2f}"
-    return f"{value:.1f}" if value < 9.95 else f"{value:.0f}"
-
-
-def _factor(stats: Stats, steady: bool) -> str:
-    """The speed-up, only where plain decoding was measured."""
-    if stats.speedup is None:
-        return " " * 7 if steady else ""
-    return f"  {stats.speedup:.2f}x" + (", slower here" if stats.speedup < SLOWER else "")
+def _factor_and_loss(stats: Stats) -> str:
+    return factor(stats) + (f", {SLOWER_WORDS}" if is_slower(stats) else "")
 
 
 def _number(value: float | None, width: int = 0) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from engine.llama.vocab import Vocabulary
 from engine.protocol import FinishReason, Progress, TextDelta
 from engine.stats import Counter
-from engine.text.stream import TextStream
+from engine.text.stream import TextStream, shown_lengths
 
 TEXT_INTERVAL = 0.02
 PROGRESS_INTERVAL = 0.2
@@ -41,6 +41,8 @@ class Answer:
         self.token_ids: list[int] = []
         self.sources: list[str] = []
         self.text: list[str] = []
+        self._completed: list[int] = []
+        """Characters that each token completed, see :class:`engine.text.stream.Piece`."""
         self._id, self._vocabulary, self._drafter = request_id, vocabulary, drafter
         self._counter, self._emit = counter, emit
         self._max_tokens = max_tokens
@@ -64,8 +66,10 @@ class Answer:
         self.token_ids.append(token)
         self.sources.append(source)
         if token in self._ends:
+            self._completed.append(0)
             return "stop"
         piece = self._stream.push(self._piece(token))
+        self._completed.append(piece.completed)
         self._add(piece.text)
         if piece.stopped:
             return "stop"
@@ -88,6 +92,10 @@ class Answer:
         self._add(self._stream.finish())
         self._send()
         return "".join(self.text)
+
+    def text_lengths(self) -> tuple[int, ...]:
+        """Characters of the text that belong to each token, once it is finished; their sum is the text's length."""
+        return shown_lengths(self._completed, sum(map(len, self.text)))
 
     @property
     def retracted(self) -> int:

@@ -252,6 +252,7 @@ class Generation:
             stop=self._prompt.stop,
             versions=versions(),
             notes=(*pair.notes, *self._notes),
+            text_lengths=self._answer.text_lengths(),
         )
 
 

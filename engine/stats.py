@@ -19,6 +19,7 @@ from collections.abc import Callable
 from pydantic import BaseModel, ConfigDict, Field
 
 from engine.baseline import AgainstPlain, PlainSpeed
+from engine.pace import Pace
 
 
 def ratio(numerator: float, denominator: float) -> float | None:
@@ -84,6 +85,17 @@ class Stats(BaseModel):
     decode_tokens_per_second: float | None = None
     prefill_tokens_per_second: float | None = None
     speedup: float | None = Field(None, description="against plain decoding measured here; absent until it was")
+    pace: tuple[float, ...] = Field((), description="tokens/s over the answer, see FIGURES; empty in older records")
+
+    @property
+    def context_used(self) -> int:
+        """Tokens of the context that this answer and everything before it take."""
+        return self.prompt_tokens + self.output_tokens
+
+    @property
+    def proposed_by(self) -> tuple[str, ...]:
+        """The drafters that proposed at least one token: ``lookup``, ``draft``."""
+        return tuple(name for name in ("lookup", "draft") if name in self.drafters and self.drafters[name].drafted)
 
 
 def until_now(stats: Stats, sources: str) -> Stats:
@@ -134,6 +146,10 @@ FIGURES: dict[str, str] = {
     "speedup": "what the answer's tokens would have taken plainly / what they took, drafting included; its own plain "
     "passes count as they were, drafted ones are held against plain passes of the last seconds at a similar context "
     "length, and without those there is no figure",
+    "pace": "tokens per second over the answer, from its first pass to its last, in stretches of equally many passes",
+    "context_used": "prompt tokens + output tokens, of all that the context holds",
+    "proposed_by": "who proposed tokens in this answer: the text so far (lookup), the draft model (draft), both, or "
+    "nobody (no drafts); plain: nobody was allowed to",
 }
 """Every figure in one line, for help pages and tool tips."""
 
@@ -152,6 +168,7 @@ class Counter:
     ) -> None:
         self.clock = clock
         self._against = AgainstPlain(plain or PlainSpeed())
+        self._pace = Pace()
         self.arrived = clock() if arrived is None else arrived
         self.prompt_tokens = 0
         self.prompt_tokens_cached = 0
@@ -182,6 +199,7 @@ class Counter:
     ) -> None:
         """One turn of the loop behind ``length`` tokens, with everything that was done in it: ``draft`` seconds of it
         went into finding proposals, ``choose`` into choices."""
+        self._pace.count(tokens, seconds)
         if proposed:
             self._against.drafted_round(self.clock(), length, tokens, seconds, draft=draft, choose=choose)
         else:
@@ -242,6 +260,7 @@ class Counter:
             decode_tokens_per_second=ratio(self.output_tokens, decoding) if self.output_tokens else None,
             prefill_tokens_per_second=self._prefill_rate(),
             speedup=self._against.factor if drafters else None,
+            pace=self._pace.rates(),
         )
 
     def _prefill_rate(self) -> float | None:

@@ -122,14 +122,14 @@ class _Answer:
 def _line(event: Finished) -> str:
     """The receipt in one line, with what the command line has no other place for: seed, mode and backend."""
     drafter = event.receipt.drafter if event.receipt else "none"
-    words = [receipt.wide(event.stats, drafter)]
+    words = [receipt.wide(event.stats, drafter, event.receipt.context if event.receipt else 0)]
     if event.receipt:
         target = event.receipt.target
         words += [f"seed {event.receipt.seed}", event.receipt.mode]
         words.append(receipt.backend_words(event.receipt.backend, target.layers, target.gpu_layers))
     if event.finish_reason != "stop":
         words.append("cancelled" if event.finish_reason == "cancelled" else "stopped at the limit")
-    return "   ".join(words)
+    return " · ".join(words)
 
 
 def _notes(proof: Receipt) -> list[str]:

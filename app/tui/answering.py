@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING
 
+from app.tui.thoughts import Thinking
 from engine.protocol import (
     ErrorCode,
     Failed,
@@ -60,6 +61,12 @@ class Answer:
     """Prompt tokens (done, total)."""
     stats: Stats | None = None
     drafter: str = ""
+    context: int = 0
+    """Size in tokens of the context it is made in; 0 while that is not known."""
+    thinking: Thinking = field(default_factory=Thinking)
+    """How it thinks; known before its first text."""
+    tokens: int = 0
+    """Tokens whose text has arrived, or will with the next one."""
     finish_reason: str = ""
     """``stop``, ``length``, ``cancelled`` or ``failed`` once it ended."""
     finished: Finished | None = None
@@ -244,8 +251,11 @@ class Answering:
                 self._note_load(event)
             case Prefilling():
                 answer.read = (event.done, event.total)
+                pair = self.engine.pair
+                answer.thinking = Thinking.begun(pair.template if pair else None, event.starts_in_thought)
                 self._changed()
             case TextDelta():
+                answer.tokens += len(event.token_ids)
                 if event.text:
                     answer.text += event.text
                     answer.fresh.append(event.text)
@@ -254,13 +264,14 @@ class Answering:
                     self._changed()
             case Progress():
                 answer.stats, answer.drafter = event.stats, event.drafter
+                answer.context = self.engine.pair.context if self.engine.pair else 0
             case Finished():
                 if event.text != answer.text and event.text.startswith(answer.text):
                     answer.fresh.append(event.text[len(answer.text) :])
                 answer.text = event.text
                 answer.stats, answer.finished = event.stats, event
                 if event.receipt is not None:
-                    answer.drafter = event.receipt.drafter
+                    answer.drafter, answer.context = event.receipt.drafter, event.receipt.context
                 self._end(answer, event.finish_reason)
             case Failed(code=ErrorCode.CANCELLED):
                 self._end(answer, "cancelled")

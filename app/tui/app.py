@@ -41,8 +41,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 STYLED: Final = (
-    "attached_row completions composer header key_bar notice prompt_row speculation_picker too_small transcript turns "
-    "welcome"
+    "attached_row completions composer header key_bar legend notice prompt_row speculation_picker thought too_small "
+    "transcript turns welcome"
 )
 WIDGET_STYLES: Final = [f"widgets/{name}.tcss" for name in STYLED.split()]
 

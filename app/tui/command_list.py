@@ -100,6 +100,8 @@ COMMANDS: Final = (
     _action("save", "Save answer", "write the last answer to a file", "save_answer", words="[FILE]"),
     _EXPORT,
     _action("receipt", "Receipt", "what an answer was made with, figure by figure", "receipt"),
+    _action("xray", "X-ray", "tint tokens by who proposed them", "xray"),
+    _action("thoughts", "Thoughts", "unfold or fold what was thought before the answer", "thoughts"),
     _action("latest", "Latest text", "go to the end and follow it", "latest"),
     _action("colours", "Light or dark", "switch the colours", "switch_colours", anywhere=True),
     Command(

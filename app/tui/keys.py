@@ -24,6 +24,7 @@ CHAT: Final = (
     Binding("ctrl+o", "app.chats", "chats", id="chat.chats"),
     Binding("ctrl+n", "new_chat", "new", id="chat.new"),
     Binding("ctrl+end", "latest", "latest", show=False, id="chat.latest"),
+    Binding("f4", "xray", "x-ray", key_display="f4", show=False, id="chat.xray"),
     Binding("ctrl+c,super+c", "copy", "copy", show=False, priority=True, id="chat.copy"),
 )
 
@@ -118,4 +119,15 @@ FILTER: Final = (
 QUESTION: Final = (
     Binding("enter,y", "yes", "yes", key_display="enter", id="question.yes"),
     Binding("escape,n", "no", "back", key_display="esc", id="question.no"),
+)
+
+RECEIPT: Final = (
+    Binding("c", "copy", "copy as JSON", id="receipt.copy"),
+    Binding("up,k", "scroll('up')", "scroll", key_display="↑↓", id="receipt.up"),
+    Binding("down,j", "scroll('down')", "down", show=False, id="receipt.down"),
+    Binding("pageup", "scroll('page_up')", "page up", show=False, id="receipt.page_up"),
+    Binding("pagedown,space", "scroll('page_down')", "page down", show=False, id="receipt.page_down"),
+    Binding("home", "scroll('home')", "first", show=False, id="receipt.first"),
+    Binding("end", "scroll('end')", "last", show=False, id="receipt.last"),
+    Binding("escape,i,q", "close", "back", key_display="esc", id="receipt.close"),
 )

@@ -46,7 +46,7 @@ class LiveAnswer:
         if answer.fresh:
             piece = "".join(answer.fresh)
             answer.fresh.clear()
-            await self.view.feed(piece)
+            await self.view.feed(piece, answer)
         if now - self._figures_at >= FIGURES_SECONDS:
             self._figures_at = now
             self.view.show_figures(answer)

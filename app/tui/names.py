@@ -44,6 +44,13 @@ def speaker_name(model: ModelInfo) -> str:
     return short_name(model.path, model.name)
 
 
-def pair_name(pair: PairInfo) -> str:
-    """``SmolLM2-135M Q4_1 + lookup``: who answers and who may propose."""
-    return f"{model_name(pair.target)} + {speaker_name(pair.draft) if pair.draft else 'lookup'}"
+def pair_name(pair: PairInfo, *, draft_whole: bool = False) -> str:
+    """``SmolLM2-135M Q4_1 + lookup``: who answers and who may propose; ``draft_whole``: with its quantization, too."""
+    return pair_of(pair.target, pair.draft, draft_whole=draft_whole)
+
+
+def pair_of(target: ModelInfo, draft: ModelInfo | None, *, draft_whole: bool = True) -> str:
+    """:func:`pair_name` of two models."""
+    if draft is None:
+        return f"{model_name(target)} + lookup"
+    return f"{model_name(target)} + {model_name(draft) if draft_whole else speaker_name(draft)}"

@@ -136,6 +136,9 @@ class Receipt(Record):
     stop: tuple[str, ...] = Field((), description="stop strings that the chat template needs")
     versions: dict[str, str]
     notes: tuple[str, ...] = Field((), description="everything that was done otherwise than asked, and why")
+    text_lengths: tuple[int, ...] = Field(
+        (), description="characters of the answer's text that each token completed; empty in older receipts"
+    )
 
 
 class Difference(Record):

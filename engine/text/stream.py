@@ -147,9 +147,11 @@ class StopStrings:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """What one token adds to the shown text, and whether a stop string is now complete."""
+    """What one token adds to the shown text, how many characters it completes (shown now, later or, within a stop
+    string, never), and whether a stop string is now complete."""
 
     text: str
+    completed: int
     stopped: bool
 
 
@@ -170,8 +172,9 @@ class TextStream:
 
     def push(self, piece: bytes) -> Piece:
         """Take the bytes of one token. Once stopped, further bytes add nothing."""
-        text = self._stops.push(self._characters.push(piece))
-        return Piece(text, self._stops.match is not None)
+        characters = self._characters.push(piece)
+        text = self._stops.push(characters)
+        return Piece(text, len(characters), self._stops.match is not None)
 
     def finish(self) -> str:
         """End the answer: release what was held back for a stop string, leave out an incomplete character."""
@@ -181,3 +184,13 @@ class TextStream:
     def match(self) -> StopMatch | None:
         """The stop string that ended the text and where it begins, None while there is none."""
         return self._stops.match
+
+
+def shown_lengths(completed: Iterable[int], shown: int) -> tuple[int, ...]:
+    """How many characters of the shown text belong to each token. A character belongs to the token that completes it;
+    what lies behind the ``shown`` first ones was cut off by a stop string and belongs to nobody."""
+    lengths: list[int] = []
+    for count in completed:
+        lengths.append(min(count, shown))
+        shown -= lengths[-1]
+    return tuple(lengths)

@@ -75,8 +75,8 @@ def test_stdout_is_the_answer_and_stderr_the_receipt(ask: Slipstream) -> None:
     result = ask("hello", "--seed", "5")
     assert (result.code, result.out) == (0, "Hello there.\n")
     assert result.err == (
-        "42.1 tok/s   accepted 50 % (1/2)   1.0 tok/pass   first 0.4 s   3 tok   lookup   seed 5   "
-        "exact settings, untested   CPU\n"
+        "42.1 tok/s · accepted 50 % (1/2) · 1.0 tok/pass · 0.4 s to first · 3 tok · ctx 8/8k · lookup · seed 5 · "
+        "exact settings, untested · CPU\n"
     )
 
 

@@ -34,7 +34,7 @@ def test_quit_restores_the_terminal_and_ends_everything(tmp_path: Path) -> None:
         run.sees("type a message")
         run.say("hi")
         run.sees("Hello there, you.")
-        run.sees("42.1 tok/s         accepted  50 %     (1/2)  1.0 tok/pass  first 0.4 s     4 tok  lookup")
+        run.sees("42.1 tok/s         accepted  50 %     (1/2)  1.0/pass  first 0.4 s     4 tok  lookup")
         engines = run.children()
         run.write(b"\x11")
         assert run.wait() == 0
@@ -332,7 +332,7 @@ def test_the_real_engine_answers_in_the_chat(tmp_path: Path) -> None:
         run.sees("type a message")
         run.write(b"Name a river in Europe.\r")
         run.sees("SmolLM2-135M Q4_1 + lookup")
-        run.until(lambda: "tok/pass" in run.shown and "esc stop" not in run.shown, "an answer", 60)
+        run.until(lambda: "/pass" in run.shown and "esc stop" not in run.shown, "an answer", 60)
         assert "tok/s" in run.shown
         engines = run.children()
         run.write(b"\x11")

@@ -55,6 +55,10 @@ def test_the_chain_is_said_to_its_end(driver: Driver, say: Callable[..., Script]
     assert answer.text == script.text
     assert answer.finish_reason == "stop"
     assert answer.stats.output_tokens == 41, "the end token counts"
+    assert answer.receipt is not None
+    assert answer.receipt.text_lengths == (*map(len, LETTERS), 0), "the end token has no text"
+    assert len(answer.stats.pace) == answer.stats.target_passes
+    assert all(rate > 0 for rate in answer.stats.pace)
 
 
 def test_a_whole_draft_is_accepted_token_for_token(driver: Driver, say: Callable[..., Script]) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from app import receipt
 from engine.protocol import GenerateSettings, ModelInfo, Receipt, SpeculationMode, TemplateInfo
-from engine.stats import Stats
+from engine.stats import FIGURES, DrafterStats, Stats
 
 FULL = Stats(
     output_tokens=512,
@@ -18,36 +18,90 @@ FULL = Stats(
 )
 
 
+LOOKUP = FULL.model_copy(update={"drafted": 313, "drafters": {"lookup": DrafterStats(drafted=313, drafts=140)}})
+
+
+def words(stats: Stats, allowed: str) -> str:
+    return " · ".join(part.text for part in receipt.narrow(stats, allowed) if part.text)
+
+
 def test_wide() -> None:
-    assert receipt.wide(FULL, "lookup") == (
-        "42.1 tok/s   accepted 71 % (214/301)   2.9 tok/pass   first 0.4 s   512 tok   lookup"
+    line = "42.1 tok/s · accepted 71 % (214/301) · 2.9 tok/pass · 0.4 s to first · 512 tok"
+    assert receipt.wide(LOOKUP, "lookup") == f"{line} · lookup"
+    assert receipt.wide(LOOKUP.model_copy(update={"prompt_tokens": 1388}), "lookup", 8192) == (
+        f"{line} · ctx 1.9k/8k · lookup"
     )
 
 
 def test_narrow() -> None:
-    assert receipt.narrow(FULL, "lookup") == "42 tok/s · 71 % · 2.9/pass · lookup"
+    assert words(LOOKUP, "lookup") == " 42 tok/s ·  71 % · 2.9/pass · lookup"
 
 
 def test_what_is_not_known_is_a_dash() -> None:
-    assert receipt.wide(Stats(), "none") == "– tok/s   accepted –   – tok/pass   first – s   0 tok   plain"
-    assert receipt.narrow(Stats(), "none") == "– tok/s · – · –/pass · plain"
+    assert receipt.wide(Stats(), "none") == "– tok/s · accepted – · – tok/pass · – s to first · 0 tok · plain"
+    assert words(Stats(), "none") == "  – tok/s ·   –   ·   –/pass · plain"
+
+
+def test_who_proposed_is_said_and_not_who_could_have() -> None:
+    draft = DrafterStats(drafted=4, drafts=1)
+    assert receipt.drafter_word(LOOKUP, "lookup+draft") == "lookup"
+    both = LOOKUP.model_copy(update={"drafters": {"draft": draft, "lookup": draft}})
+    assert receipt.drafter_word(both, "lookup+draft") == "lookup+draft"
+    assert receipt.drafter_word(Stats(output_tokens=9), "lookup+draft") == "no drafts"
+    assert receipt.drafter_word(Stats(output_tokens=9), "none") == "plain"
+    assert receipt.drafter_word(Stats(output_tokens=9), "") == ""
+    assert receipt.drafter_word(FULL.model_copy(update={"drafted": 9}), "draft") == "draft", "figures without drafters"
+
+
+@pytest.mark.parametrize("allowed", ["none", "lookup", "draft", "lookup+draft"])
+def test_the_room_for_the_drafter_suits_whatever_it_becomes(allowed: str) -> None:
+    draft = DrafterStats(drafted=4, drafts=1)
+    for names in ([], *([name] for name in allowed.split("+") if name != "none"), allowed.split("+")):
+        stats = Stats(drafters=dict.fromkeys(names, draft))
+        assert len(receipt.drafter_word(stats, allowed)) <= receipt.longest_drafter_word(allowed)
+
+
+@pytest.mark.parametrize(("word", "figure"), receipt.EXPLAINED)
+def test_every_word_of_the_line_is_explained_by_the_one_definition(word: str, figure: str) -> None:
+    assert FIGURES[figure]
+    assert receipt.Part(figure, word).definition is FIGURES[figure]
+
+
+@pytest.mark.parametrize(
+    ("count", "words"),
+    [
+        (0, "0"),
+        (999, "999"),
+        (1000, "1k"),
+        (1234, "1.2k"),
+        (1900, "1.9k"),
+        (8192, "8k"),
+        (9970, "10k"),
+        (131072, "128k"),
+    ],
+)
+def test_a_token_count_takes_four_characters_at_most(count: int, words: str) -> None:
+    assert receipt.short_count(count) == words
+
+
+def test_a_full_context_ends_at_its_size() -> None:
+    assert "ctx 256/256" in receipt.wide(Stats(prompt_tokens=31, output_tokens=226), "none", 256)
 
 
 @pytest.mark.parametrize("tokens", [0, 1, 2])
 def test_no_speed_from_next_to_nothing(tokens: int) -> None:
     stats = Stats(output_tokens=tokens, decode_tokens_per_second=900.0)
     assert receipt.wide(stats, "none").startswith("– tok/s")
-    assert receipt.narrow(stats, "none").startswith("– tok/s")
+    assert words(stats, "none").startswith("  – tok/s")
 
 
 def test_the_factor_only_where_it_was_measured() -> None:
     assert "x " not in receipt.wide(FULL, "lookup")
     faster = FULL.model_copy(update={"speedup": 1.314})
-    assert receipt.wide(faster, "lookup").startswith("42.1 tok/s  1.31x   accepted")
+    assert receipt.wide(faster, "lookup").startswith("42.1 tok/s · 1.31x · accepted")
     slower = FULL.model_copy(update={"speedup": 0.93})
-    assert receipt.wide(slower, "lookup").startswith("42.1 tok/s  0.93x, slower here   accepted")
-    assert receipt.narrow(faster, "lookup") == "42 tok/s · 1.31x · 71 % · 2.9/pass · lookup"
-    assert receipt.narrow(slower, "lookup") == "42 tok/s · 0.93x slower · 71 % · 2.9/pass · lookup"
+    assert receipt.wide(slower, "lookup").startswith("42.1 tok/s · 0.93x, slower here · accepted")
+    assert (receipt.is_slower(faster), receipt.is_slower(slower)) == (False, True)
 
 
 @pytest.mark.parametrize(
@@ -56,26 +110,6 @@ def test_the_factor_only_where_it_was_measured() -> None:
 )
 def test_percent_is_0_or_100_only_when_it_is_exact(part: int, whole: int, words: int | None) -> None:
     assert receipt.percent(part, whole) == words
-
-
-def test_a_steady_line_keeps_its_width_while_it_counts() -> None:
-    counts = [(0, 0, None, None), (1, 0, 8.04, 1.0), (18, 10, 38.7, 2.4), (214, 87, 42.1, 2.9), (899, 99, 142.7, 9.9)]
-    lines = [
-        receipt.wide(
-            Stats(
-                output_tokens=accepted + 3,
-                accepted=accepted,
-                rejected=rejected,
-                decode_tokens_per_second=rate,
-                tokens_per_pass=per_pass,
-                time_to_first_token=rate and 0.4,
-            ),
-            "lookup+draft",
-            steady=True,
-        )
-        for accepted, rejected, rate, per_pass in counts
-    ]
-    assert {len(line) for line in lines} == {receipt.STEADY_WIDTH}
 
 
 @pytest.mark.parametrize(
@@ -122,7 +156,7 @@ def test_the_backend_is_named_with_the_layers_it_holds() -> None:
 
 
 def test_without_a_drafter_nothing_trails() -> None:
-    assert receipt.narrow(Stats(), "") == "– tok/s · – · –/pass"
+    assert words(Stats(), "").endswith("/pass")
     assert receipt.wide(Stats(), "").endswith(" tok")
 
 

@@ -27,11 +27,13 @@ from app.tui.widgets.completions import Completions
 from app.tui.widgets.composer import Composer
 from app.tui.widgets.header import Header
 from app.tui.widgets.key_bar import KeyBar
+from app.tui.widgets.legend import Legend
 from app.tui.widgets.notice import NoticeLine, Severity
 from app.tui.widgets.prompt_row import NextAnswer, PromptRow
 from app.tui.widgets.speculation_picker import SpeculationPicker
 from app.tui.widgets.too_small import TooSmall
 from app.tui.widgets.transcript import Transcript
+from app.tui.widgets.turns import AnswerTurn
 from app.tui.widgets.welcome import Welcome
 from app.tui.writing import Writing, note_changed_files
 
@@ -50,6 +52,8 @@ JUMP: Final = "↓ end: back to the latest text"
 JUMP_PAST_TEXT: Final = "↓ ctrl+end: back to the latest text"
 ELSEWHERE: Final = "Your last chat is open in another Slipstream; this is a new one."
 SHARED: Final = "This chat is open in another Slipstream, too: what is said there shows here with your next message."
+NO_RECEIPT: Final = "There is no answer with figures yet."
+NO_THOUGHTS: Final = "No answer on screen has thoughts to unfold."
 LOOK_AGAIN_SECONDS: Final = 2.0
 COMPARED_TOKENS: Final = 256
 """Of an answer without a limit, so much is compared."""
@@ -90,6 +94,7 @@ class ChatScreen(Screen[None]):
         yield Static(JUMP, id="jump", markup=False)
         with Vertical(id="foot"):
             yield SpeculationPicker()
+            yield Legend()
             yield NoticeLine(markup=False)
             yield AttachedRow()
             yield Completions()
@@ -390,6 +395,34 @@ class ChatScreen(Screen[None]):
 
     def action_latest(self) -> None:
         self.transcript.follow()
+
+    def action_xray(self) -> None:
+        """Tint the tokens of all answers by who proposed them, or no longer."""
+        legend = self.query_one(Legend)
+        legend.display = not legend.display
+        self.transcript.show_xray(legend.display)
+
+    def action_receipt(self, view: AnswerTurn | None = None) -> None:
+        """Every figure of an answer, and what each means; without ``view`` of the last one that has any."""
+        if view is None:
+            view = next((view for view in reversed(self.transcript.answers()) if view.receipt.stats), None)
+        if view is None or view.receipt.stats is None:
+            self.say(NO_RECEIPT)
+            return
+        from app.tui.screens.receipt import ReceiptScreen  # with its own style sheet: not before it is wanted
+
+        self.app.push_screen(ReceiptScreen(view.receipt.stats, view.proof, view.turn.figures, view.turn.text))
+
+    @on(AnswerTurn.ReceiptWanted)
+    def _receipt_wanted(self, event: AnswerTurn.ReceiptWanted) -> None:
+        self.action_receipt(event.view)
+
+    def action_thoughts(self, view: AnswerTurn | None = None) -> None:
+        """Unfold what was thought before an answer, or fold it; without ``view`` of the last one that has thoughts."""
+        if view is None:
+            view = next((view for view in reversed(self.transcript.answers()) if view.body.thoughts), None)
+        if view is None or not view.toggle_thoughts():
+            self.say(NO_THOUGHTS)
 
     def action_speculation(self) -> None:
         self.query_one(SpeculationPicker).open(self.mode, self.answering.state.pair)

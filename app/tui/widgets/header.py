@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from textual.content import Content
 from textual.reactive import reactive
 
 from app.clean import clean_line
-from app.receipt import backend_words
+from app.receipt import backend_words, short_count
 from app.tui.answering import EngineState
 from app.tui.names import full_name, pair_name
 from app.tui.widgets.line import Line
+
+if TYPE_CHECKING:
+    from engine.protocol import PairInfo
 
 AMBER: Final = 0.75
 RED: Final = 0.90
@@ -56,7 +59,7 @@ class Header(Line):
             backend = backend_words(state.pair.backend, target.layers, target.gpu_layers)
             return DOT.join(
                 [
-                    Content.styled(clean_line(pair_name(state.pair), max(26, width - 77 - len(backend))), "$muted"),
+                    Content.styled(self._pair(state.pair, max(26, width - 77 - len(backend))), "$muted"),
                     Content.styled(clean_line(backend, 24), "$muted"),
                     Content.styled(clean_line(badge, 30), "$muted"),
                     context,
@@ -67,6 +70,12 @@ class Header(Line):
         if state.stopped:
             return Content.styled("engine stopped", "$warning")
         return Content.styled("no model loaded", "$warning")
+
+    @staticmethod
+    def _pair(pair: PairInfo, room: int) -> str:
+        """Both models; the draft's quantization is the first thing to go where there is no room for it."""
+        whole = pair_name(pair, draft_whole=True)
+        return whole if len(whole) <= room else clean_line(pair_name(pair), room)
 
     def loading_words(self) -> str:
         """``loading SmolLM2-135M Q4_1  40 %``."""
@@ -82,16 +91,8 @@ def context_meter(used: int, size: int, *, bar: bool = True) -> Content:
     used = min(used, size)  # the token that did not fit any more is counted, too
     share = used / size if size else 0.0
     colour = "$error" if share >= RED else "$warning" if share >= AMBER else "$accent"
-    text = Content.styled(f"ctx {tokens(used)}/{tokens(size)}", "$muted" if share < AMBER else colour)
+    text = Content.styled(f"ctx {short_count(used)}/{short_count(size)}", "$muted" if share < AMBER else colour)
     if not bar:
         return text
     filled = min(METER_CELLS, max(1 if used else 0, round(share * METER_CELLS)))
     return Content.assemble(text, " ", ("━" * filled, colour), ("━" * (METER_CELLS - filled), "$rule"))
-
-
-def tokens(count: int) -> str:
-    """A token count in at most four characters: ``512``, ``1.2k``, ``8k``, ``128k``."""
-    if count < 1000:
-        return str(count)
-    thousands = count / 1024 if count % 1024 == 0 else count / 1000
-    return f"{thousands:.1f}k" if thousands < 10 and thousands != int(thousands) else f"{thousands:.0f}k"

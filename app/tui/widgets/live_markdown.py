@@ -3,21 +3,46 @@
 from __future__ import annotations
 
 import asyncio
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from textual.content import Content
+from markdown_it import MarkdownIt
+from textual import on
+from textual.app import ComposeResult
+from textual.content import Content, Span
 from textual.highlight import highlight
 from textual.widgets import Markdown
+from textual.widgets._markdown import MarkdownTable, MarkdownTableCellContents, MarkdownTableContent
 from textual.widgets.markdown import MarkdownBlock, MarkdownFence, MarkdownStream
 
 from app.clean import StreamCleaner, clean
+from app.tui import xray
 from app.tui.code_colours import CodeColours
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from markdown_it.token import Token
 
 PLAIN_ABOVE: Final = 60_000
 """Characters from which an answer is not parsed again: half a second of highlighting is worse than no colours."""
 
 
-class LiveFence(MarkdownFence):
+class TintedFence(MarkdownFence):
+    """A code block that keeps its tint when it is highlighted anew (another theme)."""
+
+    _tint: tuple[Span, ...] = ()
+
+    def tint(self, found: xray.Source | None) -> None:
+        """Show who proposed the code, or not."""
+        letters = found.of_code(self._token, self._highlighted_code.plain) if found else ""
+        self._tint = tuple(xray.spans(letters)) if len(letters) == len(self._highlighted_code) else ()
+        self.set_content(self._highlighted_code)
+
+    def set_content(self, content: Content) -> None:
+        super().set_content(content.add_spans(self._tint))
+
+
+class LiveFence(TintedFence):
     """A code block without highlighting: Pygments would go over the whole block at every piece."""
 
     @classmethod
@@ -25,7 +50,7 @@ class LiveFence(MarkdownFence):
         return Content("\n".join(code.splitlines()))
 
 
-class Fence(MarkdownFence):
+class Fence(TintedFence):
     """A highlighted code block. One without a language is not guessed at: that costs more than it brings."""
 
     @classmethod
@@ -38,18 +63,39 @@ class Fence(MarkdownFence):
         return highlight(code, language=words[0], theme=CodeColours)
 
 
+class Cells(MarkdownTableContent):
+    """A table's cells without tool tips: Textual would take the text in them for markup."""
+
+    def compose(self) -> ComposeResult:
+        for cell in super().compose():
+            cell.tooltip = None
+            yield cell
+
+
+class Table(MarkdownTable):
+    """A table of :class:`Cells`."""
+
+    def compose(self) -> ComposeResult:
+        self._headers, self._rows = self._get_headers_and_rows()
+        yield Cells(self._headers, self._rows)
+
+
 class LiveMarkdown(Markdown):
     """An answer. ``feed`` while it streams, ``complete`` at its end. Model output is data: links open nothing."""
 
     def __init__(self, text: str = "", *, live: bool = False) -> None:
-        super().__init__(clean(text), open_links=False)
+        super().__init__(clean(text), open_links=False, parser_factory=_parser)
         self._live = live
+        self._letters: str | None = None
+        self._tinted = False
         self._stream: MarkdownStream | None = None
         self._cleaner = StreamCleaner()
 
     def get_block_class(self, block_name: str) -> type[MarkdownBlock]:
         if block_name in ("fence", "code_block"):
             return LiveFence if self._live else Fence
+        if block_name == "table_open":
+            return Table
         return super().get_block_class(block_name)
 
     async def feed(self, piece: str) -> None:
@@ -73,3 +119,59 @@ class LiveMarkdown(Markdown):
         cleaned = clean(text)
         if cleaned != self.source or len(cleaned) <= PLAIN_ABOVE:
             await self.update(cleaned)
+
+    # -------------------------------------------------------------------------------------------------- the X-ray
+
+    def tint(self, letters: str | None) -> None:
+        """Lay the X-ray over a finished answer, or take it away; ``letters``: one a character of the text that was
+        given, see :mod:`app.tui.xray`. Text and layout stay."""
+        self._letters = letters
+        self._paint()
+
+    @on(Markdown.TableOfContentsUpdated)
+    def _parsed(self) -> None:
+        """The blocks are new."""
+        self._tinted = False
+        self._paint()
+
+    def _paint(self) -> None:
+        if self._live or (self._letters is None and not self._tinted):
+            return
+        self._tinted = self._letters is not None
+        found = None
+        if self._letters is not None and len(self._letters) == len(self.source):
+            found = xray.Source.of(self.source, self._letters)
+        for block in self.query(MarkdownBlock):
+            if isinstance(block, TintedFence):
+                block.tint(found)
+            elif isinstance(block, MarkdownTable):
+                _tint_table(block, found)
+            elif block._inline_token is not None:
+                letters = found.of_inline(block._inline_token) if found else ""
+                block.update(_tinted(block._content, letters), layout=False)
+
+
+def _parser() -> MarkdownIt:
+    """GitHub's Markdown without HTML: tags are text, Textual would leave them out."""
+    return MarkdownIt("gfm-like", {"html": False})
+
+
+def _tinted(content: Content, letters: str) -> Content:
+    return content.add_spans(xray.spans(letters)) if len(letters) == len(content) else content
+
+
+def _tint_table(table: MarkdownTable, found: xray.Source | None) -> None:
+    """Cells are drawn by widgets of their own, in the order of the blocks they were made of."""
+    blocks = [block for block in _leaves(table) if block._inline_token is not None]
+    tokens: list[Token] = [block._inline_token for block in blocks if block._inline_token is not None]
+    letters = found.of_cells(tokens) if found else [""] * len(blocks)
+    for cell, block, its in zip(table.query(MarkdownTableCellContents), blocks, letters, strict=False):
+        cell.update(_tinted(block._content, its), layout=False)
+
+
+def _leaves(block: MarkdownBlock) -> Iterator[MarkdownBlock]:
+    for child in block._blocks:
+        if child._blocks:
+            yield from _leaves(child)
+        else:
+            yield child

@@ -1,48 +1,151 @@
-"""The product's signature: the figures under an answer, live in the same place, faint until the eye wants them."""
+"""The product's signature: the figures under an answer, live in the same place, faint until the eye wants them.
+
+Hovering a figure says what it means; a click opens the whole receipt.
+"""
 
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 from typing import Final
 
+from textual import events
 from textual.content import Content
+from textual.message import Message
 
 from app import receipt
-from app.tui.widgets.line import Line
+from app.bars import sparkline
+from app.receipt import Part
+from app.tui.widgets.line import GAP, Line
 from engine.stats import Stats
 
-_FIGURE: Final = re.compile(r"\d[\d.]*(?: %|x)?|\(\d+/\d+\)")
-_SLOWER = re.compile(r"[\d.]+x,? slower( here)?")
+SPARK_CELLS: Final = 15
+SPARK_LEAST: Final = 8
+"""Cells of the speed over the answer: as many as there is room for, within these."""
+
+_FIGURE: Final = re.compile(r"\d[\d.]*k?(?:/\d[\d.]*k?)?(?: %|x)?|\(\d+/\d+\)")
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """What a row of some width holds; the same for every state of one answer."""
+
+    parts: tuple[Part, ...]
+    gap: str
+    spark: int = 0
+    """Cells of the sparkline at the right end."""
+    narrow: bool = False
+
+    @property
+    def width(self) -> int:
+        """Columns of the parts, as they are now."""
+        return sum(len(part.text) for part in self.parts) + len(self.gap) * (len(self.parts) - 1)
+
+    def part_at(self, column: int) -> Part | None:
+        """The figure that stands at ``column``."""
+        start = 0
+        for part in self.parts:
+            if start <= column < start + len(part.text):
+                return part
+            start += len(part.text) + len(self.gap)
+        return None
+
+
+def fitted(stats: Stats, allowed: str, context: int, width: int) -> Layout:
+    """The most that ``width`` columns show without ever moving while it counts: all words and the sparkline, fewer
+    words, no sparkline, no context, and in the end the few figures that matter most."""
+    full = receipt.parts(stats, allowed, context, steady=True)
+    short = receipt.parts(stats, allowed, context, steady=True, short=True)
+    least = tuple(part for part in short if part.figure != "context_used")
+    spare = receipt.longest_drafter_word(allowed) - len(receipt.drafter_word(stats, allowed))
+    for chosen, spark in ((full, True), (short, True), (full, False), (short, False), (least, True), (least, False)):
+        layout = Layout(tuple(part for part in chosen if part.text), "  ")
+        room = width - layout.width - spare
+        if room >= (SPARK_LEAST + GAP if spark else 0):
+            return replace(layout, spark=min(SPARK_CELLS, room - GAP) if spark else 0)
+    return Layout(tuple(part for part in receipt.narrow(stats, allowed) if part.text), " · ", narrow=True)
 
 
 class ReceiptLine(Line):
-    """Shows :func:`app.receipt.wide` or, in narrow terminals, :func:`app.receipt.narrow`."""
+    """Shows what :func:`fitted` lets it."""
+
+    class Opened(Message):
+        """The whole receipt is wanted."""
 
     def __init__(self) -> None:
         super().__init__()
         self._stats: Stats | None = None
-        self._drafter = ""
+        self._allowed = ""
+        self._window = 0
 
-    def show(self, stats: Stats, drafter: str) -> None:
-        """Replace the figures. The row keeps its place and its columns."""
-        if stats != self._stats or drafter != self._drafter:
-            self._stats, self._drafter = stats, drafter
+    @property
+    def stats(self) -> Stats | None:
+        """The figures that are shown."""
+        return self._stats
+
+    def show(self, stats: Stats, allowed: str, context: int = 0) -> None:
+        """Replace the figures. The row keeps its place and its columns. ``allowed``: who could propose; ``context``:
+        its size, 0 when that is not known."""
+        if stats != self._stats or allowed != self._allowed or context != self._window:
+            self._stats, self._allowed, self._window = stats, allowed, context
             self.refresh()
 
     def parts(self, width: int) -> tuple[Content, Content]:
         if self._stats is None:
             return Content(), Content()
-        text = receipt.wide(self._stats, self._drafter, steady=True)
-        if width < receipt.STEADY_WIDTH or len(text) > width:
-            text = receipt.narrow(self._stats, self._drafter)
-        return weighted(text), Content()
+        layout = fitted(self._stats, self._allowed, self._window, width)
+        left = Content.styled(layout.gap, "$faint").join(
+            weighted(part.text, warm=part.figure == "speedup" and receipt.is_slower(self._stats))
+            for part in layout.parts
+        )
+        return left, self._end(self._stats, layout, width - left.cell_length - GAP)
+
+    def _end(self, stats: Stats, layout: Layout, room: int) -> Content:
+        """The right end: what grows or comes late, so that it moves nothing."""
+        slower = receipt.is_slower(stats)
+        if layout.narrow:
+            words = receipt.factor(stats) + (" slower" if slower and room >= 12 else "")
+            return weighted(words, warm=slower)
+        words = receipt.SLOWER_WORDS if slower else ""
+        cells = min(layout.spark, room - len(words) - GAP) if words else layout.spark
+        spark = sparkline(stats.pace, cells) if cells >= SPARK_LEAST else ""
+        return Content("  ").join(part for part in (Content.styled(words, "$warning"), _bars(spark)) if part)
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        """What the figure under the pointer means."""
+        self.tooltip = self._explain(event.x - self.gutter.left)
+
+    def _explain(self, column: int) -> Content | None:
+        if self._stats is None:
+            return None
+        width = self.content_size.width
+        layout = fitted(self._stats, self._allowed, self._window, width)
+        part = layout.part_at(column)
+        if part is None and layout.spark and column >= width - layout.spark:
+            part = Part("pace", "speed over the answer")
+        if part is None and layout.narrow and receipt.factor(self._stats) and column >= width - 12:
+            part = Part("speedup", receipt.factor(self._stats))
+        if part is None or not part.text.strip():
+            return None
+        words = " ".join(part.text.split())
+        return Content.assemble(
+            (words, "$foreground"), f"\n{part.definition}\n\n", ("click: the whole receipt", "$faint")
+        )
+
+    def on_click(self, event: events.Click) -> None:
+        event.stop()
+        self.post_message(self.Opened())
 
 
-def weighted(text: str) -> Content:
-    """Figures one weight above the words around them; a factor below 1 is warm."""
+def weighted(text: str, *, warm: bool = False) -> Content:
+    """Figures one weight above the words around them; what is a loss is warm."""
+    if warm:
+        return Content.styled(text, "$warning")
     content = Content.styled(text, "$faint")
     for match in _FIGURE.finditer(text):
         content = content.stylize("$muted", match.start(), match.end())
-    if slower := _SLOWER.search(text):
-        content = content.stylize("$warning", slower.start(), slower.end())
     return content
+
+
+def _bars(spark: str) -> Content:
+    return Content.styled(spark, "$accent 55%") if spark else Content()

@@ -14,7 +14,7 @@ from textual.widgets import Static
 from app.tui.widgets.turns import AnswerTurn, UserTurn
 
 if TYPE_CHECKING:
-    from app.tui.conversation import OpenChat
+    from app.tui.conversation import OpenChat, Turn
 
 PAGE: Final = 20
 """Turns mounted at once when a chat is opened or 'earlier' is asked for."""
@@ -53,6 +53,7 @@ class Transcript(VerticalScroll, can_focus=False):
     _chat: OpenChat | None = None
     _speaker = ""
     _mounted_from = 0
+    _xray = False
 
     def compose(self) -> ComposeResult:
         # as high as the view at least: Textual's anchor would scroll a short chat below zero
@@ -126,10 +127,16 @@ class Transcript(VerticalScroll, can_focus=False):
 
     def _widgets(self, start: int, stop: int) -> list[Widget]:
         assert self._chat is not None
+        turns = self._chat.turns(start, stop)
         return [
-            AnswerTurn(turn, self._speaker) if turn.message and turn.message.role == "assistant" else UserTurn(turn)
-            for turn in self._chat.turns(start, stop)
+            self._answer(turn) if turn.message and turn.message.role == "assistant" else UserTurn(turn)
+            for turn in turns
         ]
+
+    def _answer(self, turn: Turn) -> AnswerTurn:
+        view = AnswerTurn(turn, self._speaker)
+        view.xray = self._xray
+        return view
 
     @on(Earlier.Wanted)
     @work(group="earlier", exclusive=True, exit_on_error=False)
@@ -155,7 +162,23 @@ class Transcript(VerticalScroll, can_focus=False):
 
     async def append(self, *widgets: UserTurn | AnswerTurn) -> None:
         """Add turns at the end."""
+        for widget in widgets:
+            if isinstance(widget, AnswerTurn):
+                widget.xray = self._xray
         with self.app.batch_update():
             await self._turns.mount_all(widgets)
         if self._following:
             self.anchor()
+
+    # ------------------------------------------------------------------------------------------------- the answers
+
+    def answers(self) -> list[AnswerTurn]:
+        """The answers that are mounted, oldest first."""
+        return list(self.query(AnswerTurn))
+
+    def show_xray(self, on: bool) -> None:
+        """Tint the tokens of every answer by who proposed them, or no longer."""
+        self._xray = on
+        with self.app.batch_update():
+            for view in self.answers():
+                view.show_xray(on)

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from textual import on
 from textual.app import ComposeResult
 from textual.containers import Vertical
 from textual.content import Content
+from textual.message import Message
 from textual.widgets import Static
 
 from app import receipt
 from app.clean import clean, clean_line
+from app.tui import xray
 from app.tui.answering import Answer, Phase
 from app.tui.names import speaker_name
+from app.tui.thoughts import Thinking
 from app.tui.widgets.attached_row import attached_line
 from app.tui.widgets.line import Line
 from app.tui.widgets.receipt_line import ReceiptLine
 
 if TYPE_CHECKING:
     from app.tui.conversation import Turn
-    from app.tui.widgets.live_markdown import LiveMarkdown
+    from app.tui.widgets.answer_body import AnswerBody
+    from engine.protocol import Receipt
 
 INTERRUPTED: Final = "interrupted: Slipstream ended before the answer did. What had arrived is kept."
+NO_XRAY: Final = "no X-ray: who proposed these tokens was not kept"
 
 
 class Speaker(Line):
@@ -83,26 +89,52 @@ class UserTurn(Vertical):
 class AnswerTurn(Vertical):
     """An answer: who answers, the text, what went wrong if something did, and the receipt."""
 
+    class ReceiptWanted(Message):
+        """The whole receipt of this answer is to be shown."""
+
+        def __init__(self, view: AnswerTurn) -> None:
+            super().__init__()
+            self.view = view
+
     def __init__(self, turn: Turn, speaker: str) -> None:
         super().__init__(classes="turn")
         self.turn = turn
         self.live = turn.message is None
-        stored = turn.figures.receipt() if turn.figures else None
+        self.xray = False
+        """Whether the X-ray lies over the answer, or will when it has ended."""
+        stored = self.proof
         self.speaker = Speaker(speaker_name(stored.target) if stored else speaker)
-        self.body = _body(turn.text, live=self.live)
+        self.body = _body(turn.text, stored, live=self.live)
         self.notes = Plain("", classes="notes")
         self.error = Plain("", classes="error")
         self.receipt = ReceiptLine()
+        self.without_xray = Plain("", classes="remark")
+
+    @property
+    def proof(self) -> Receipt | None:
+        """The receipt that is kept with the answer."""
+        return self.turn.figures.receipt() if self.turn.figures else None
+
+    @property
+    def spoken(self) -> str:
+        """What the answer says, without what was thought before: for copying."""
+        return Thinking.of(self.proof).spoken(self.turn.text)
+
+    def toggle_thoughts(self) -> bool:
+        """Unfold the thoughts, or fold them; False when there are none."""
+        return self.body.toggle_thoughts()
 
     def compose(self) -> ComposeResult:
         yield self.speaker
         yield self.body
         yield self.error
         yield self.receipt
+        yield self.without_xray
         yield self.notes
 
     def on_mount(self) -> None:
-        self.error.display = self.notes.display = self.receipt.display = False
+        for part in (self.error, self.notes, self.receipt, self.without_xray):
+            part.display = False
         if not self.live:
             self.show_turn()
 
@@ -122,20 +154,21 @@ class AnswerTurn(Vertical):
             case Phase.ENDED:
                 pass
 
-    async def feed(self, piece: str) -> None:
-        if not isinstance(self.body, Plain):
-            await self.body.feed(piece)
+    async def feed(self, piece: str, answer: Answer) -> None:
+        """Draw ``piece``, the newest text of ``answer``."""
+        await self.body.feed(piece, answer.tokens, answer.thinking)
 
     def show_figures(self, answer: Answer) -> None:
         if answer.stats is not None:
             self.receipt.display = True
-            self.receipt.show(answer.stats, answer.drafter)
+            self.receipt.show(answer.stats, answer.drafter, answer.context)
 
     async def complete(self, answer: Answer) -> None:
         """The answer ended: final text, final figures, and what there is to say about them."""
         self.live = False
-        if not isinstance(self.body, Plain):
-            await self.body.complete(answer.text)
+        proof = answer.finished.receipt if answer.finished else None
+        thinking = Thinking.of(proof) if proof else answer.thinking
+        await self.body.complete(answer.text, proof.text_lengths if proof else (), thinking)
         if self.is_attached:
             self.show_turn()
             self.show_figures(answer)
@@ -144,7 +177,7 @@ class AnswerTurn(Vertical):
 
     def show_turn(self) -> None:
         """State, figures and notes of the turn as the store has it."""
-        message, figures = self.turn.message, self.turn.figures
+        message, figures, stored = self.turn.message, self.turn.figures, self.proof
         self.body.display = bool(self.turn.text.strip())
         self.speaker.show("")
         if self.turn.state == "cancelled":
@@ -156,23 +189,41 @@ class AnswerTurn(Vertical):
         elif self.turn.state == "interrupted":
             self.error.show(INTERRUPTED)
         stats = figures.stats() if figures else None
-        stored = figures.receipt() if figures else None
         notes = [clean_line(note, 400) for note in receipt.notes(stored)] if stored else []
         if figures and figures.finish_reason == "length" and not any(note.endswith(" is full") for note in notes):
             self.error.show("cut off: the token limit or the end of the context was reached")
             self.error.add_class("calm")
         if stats is not None and stats.output_tokens:
             self.receipt.display = True
-            self.receipt.show(stats, stored.drafter if stored else "")
+            self.receipt.show(stats, stored.drafter if stored else "", stored.context if stored else 0)
         if stored is not None:
             self.speaker.rename(speaker_name(stored.target))
             self.notes.show("\n".join(notes))
+        if self.xray:
+            self.show_xray(True)
+
+    def show_xray(self, on: bool) -> None:
+        """Tint the tokens by who proposed them, or no longer. A running answer is tinted at its end."""
+        self.xray = on
+        if self.live:
+            return
+        figures, stored = self.turn.figures, self.proof
+        found = (
+            xray.letters(self.turn.text, figures.sources, stored.text_lengths) if on and figures and stored else None
+        )
+        self.body.tint(found)
+        self.without_xray.show(NO_XRAY if on and found is None and self.body.display else "")
+
+    @on(ReceiptLine.Opened)
+    def _open_receipt(self, event: ReceiptLine.Opened) -> None:
+        event.stop()
+        self.post_message(self.ReceiptWanted(self))
 
 
-def _body(text: str, *, live: bool) -> Plain | LiveMarkdown:
-    from app.tui.widgets.live_markdown import PLAIN_ABOVE, LiveMarkdown  # 50 ms that the first paint can do without
+def _body(text: str, proof: Receipt | None, *, live: bool) -> AnswerBody:
+    from app.tui.widgets.answer_body import AnswerBody  # 50 ms that the first paint can do without
 
-    return Plain(text, classes="said") if len(text) > PLAIN_ABOVE else LiveMarkdown(text, live=live)
+    return AnswerBody(text, proof.text_lengths if proof else (), Thinking.of(proof), live=live)
 
 
 def _reading(read: tuple[int, int] | None) -> str:

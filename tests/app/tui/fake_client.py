@@ -30,9 +30,12 @@ from engine.protocol import (
     Replayed,
     TemplateInfo,
     TextDelta,
+    ThoughtMarkers,
 )
 from engine.stats import Stats
 
+THINK = ThoughtMarkers(open="<think>", close="</think>")
+TEMPLATE = TemplateInfo(name="model", sha256="0" * 64, thinking="switchable", markers=(THINK,))
 MODEL_PATH = "/models/SmolLM2-135M-Instruct.Q4_1.gguf"
 LOAD = LoadSettings(target=ModelFile(path=MODEL_PATH))
 
@@ -64,7 +67,7 @@ def pair(*, draft: ModelInfo | None = None, refused: str | None = None, context:
         target=model(),
         draft=draft,
         draft_refused=refused,
-        template=TemplateInfo(name="model", sha256="0" * 64),
+        template=TEMPLATE,
         context=context,
         threads=2,
         backend="CPU",
@@ -97,7 +100,7 @@ def receipt(drafter: str = "lookup", *, refused: str | None = None, notes: tuple
         target=model(),
         draft=None,
         draft_refused=refused,
-        template=TemplateInfo(name="model", sha256="0" * 64),
+        template=TEMPLATE,
         prompt_ids=(1, 2, 3),
         settings=GenerateSettings(messages=()),
         seed=7,

@@ -34,6 +34,16 @@ async def test_markup_is_literal_in_questions_answers_and_titles(text: str) -> N
         assert it.shown.count(text) == 3
 
 
+async def test_markup_in_a_table_is_literal_also_under_the_pointer() -> None:
+    async with chat(FakeClient([answer("| a | b |\n|---|---|\n| [/] | [red]x |\n")])) as it:
+        await it.ask("go")
+        await it.sees("[/]", "[red]x")
+        y = next(n for n, line in enumerate(it.lines) if "[red]x" in line)
+        await it.pilot.hover(offset=(it.lines[y].index("[/]"), y))
+        await it.settle()
+        await it.sees("[/]", "[red]x")
+
+
 async def test_markup_in_an_error_is_literal() -> None:
     words = 'The hub said {"a": [true, 1]} \x1b[31mred'
     async with chat(FakeClient([[reads(1, 1), failure(ErrorCode.INTERNAL, words)]])) as it:

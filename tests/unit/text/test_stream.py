@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.text.stream import StopMatch, StopStrings, TextStream, Utf8Stream
+from engine.text.stream import StopMatch, StopStrings, TextStream, Utf8Stream, shown_lengths
 
 SOME_BYTES = st.one_of(
     st.binary(max_size=40),
@@ -163,6 +163,17 @@ def test_work_per_token_does_not_grow_with_the_answer(length: int) -> None:
     for _ in range(length):
         assert stream.push(b"x").text == "x"
     assert len(stream._stops._held) == 0  # nothing of the answer is kept
+
+
+@given(st.lists(st.integers(0, 9), max_size=12), st.integers(0, 60))
+def test_lengths_are_cut_from_the_end_only(completed: list[int], shown: int) -> None:
+    shown = min(shown, sum(completed))
+    lengths = shown_lengths(completed, shown)
+    assert len(lengths) == len(completed)
+    assert sum(lengths) == shown
+    cut = [length < count for length, count in zip(lengths, completed, strict=True)]
+    first = cut.index(True) if True in cut else len(cut)
+    assert not any(lengths[first + 1 :])
 
 
 # --------------------------------------------------------------------------------------------- a text that goes on

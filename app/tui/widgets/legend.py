@@ -1,0 +1,34 @@
+"""What the X-ray's colours mean, for as long as it is on."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from textual.content import Content
+
+from app.tui.widgets.line import Line
+from app.tui.xray import STYLES
+
+WIDE: Final = 90
+
+
+class Legend(Line):
+    """A row above the composer; a click ends the X-ray."""
+
+    def on_mount(self) -> None:
+        self.display = False
+
+    def parts(self, width: int) -> tuple[Content, Content]:
+        left = Content.assemble(
+            ("x-ray  ", "$faint"),
+            (" lookup ", STYLES["l"]),
+            " ",
+            (" draft model ", STYLES["d"]),
+            (" proposed it   ", "$muted"),
+            ("corrected", STYLES["c"]),
+            ("   plain: the model alone" if width >= WIDE else "", "$muted"),
+        )
+        return left, Content.styled("f4 ends it", "$faint")
+
+    async def on_click(self) -> None:
+        await self.run_action("screen.xray")
