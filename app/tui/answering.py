@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from app.tui.thoughts import Thinking
 from engine.protocol import (
+    Counted,
     ErrorCode,
     Failed,
     Finished,
@@ -159,11 +160,11 @@ class Answering:
 
     async def count(self, text: str) -> int | None:
         """How many tokens ``text`` takes; None while the engine has other things to do, or cannot count."""
-        count = getattr(self.engine, "count", None)
-        if count is None or self.busy or self.state.pair is None:
+        if self.busy or self.state.pair is None:
             return None
         try:
-            return getattr(await count(text=text), "tokens", None)
+            counted = await self.engine.count(text=text)
+            return counted.tokens if isinstance(counted, Counted) else None
         except Exception:
             log.exception("tokens could not be counted")
             return None

@@ -45,7 +45,7 @@ def _chip(chip: Chip) -> Content:
     return Content.assemble(
         ("+ ", "$accent"),
         (clean_line(chip.path, 60), "$foreground"),
-        (f"  {size_words(chip.size)} · {about}{chip.tokens:,} tokens", "$muted"),
+        (f"  {size_words(chip.size)} · {about}{chip.tokens:,} token{'s' * (chip.tokens != 1)}", "$muted"),
     )
 
 

@@ -193,7 +193,7 @@ class TestList:
         async with chat(store=store, size=(120, 40)) as it:
             assert "ctrl+o chats" in it.footer
             await it.pilot.press("ctrl+p", *"chats")
-            await it.sees("ctrl+o: open, search, name, export, delete chats")
+            await it.sees("ctrl+o: open another chat")
             await it.pilot.press("enter")
             await it.until(lambda: isinstance(it.app.screen, ChatsScreen))
 
@@ -301,7 +301,7 @@ class TestOpening:
             await it.pilot.press("enter")
             await left(it)
             await it.sees("To Ada, who counts.", "A toast for Ada's birthday")
-            assert it.composer.text == "typed before"
+            assert it.composer.text == ""
             await it.ask("more")
             assert client.asked[0].messages[0].content == "A toast for Ada's birthday, two sentences"
             screen = await opened(it)
@@ -310,6 +310,7 @@ class TestOpening:
             await left(it)
             await it.sees(VOLGA[:40])
             assert it.stored[-1] == ("assistant", "complete", VOLGA)
+            assert it.composer.text == "typed before"
 
     async def test_the_open_one_and_esc_change_nothing(self, store: ChatStore) -> None:
         async with chat(store=store, size=(120, 40)) as it:

@@ -277,7 +277,7 @@ class TestWhatIsNotBuiltYet:
         did: list[str] = []
         async with chat() as it:
             offered = {command.name for command in commands.offered(it.screen)}
-            assert not offered & {"export", "regenerate", "save", "edit", "receipt"}
+            assert not offered & {"export", "regenerate", "save", "edit"}
             await replies(it, "/export json", "/export can do nothing now.")
             monkeypatch.setattr(
                 ChatScreen, "action_export", lambda screen, kind="": did.append(kind or "ask"), raising=False

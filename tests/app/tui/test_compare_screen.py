@@ -65,7 +65,7 @@ async def test_enter_keeps_the_faster_way() -> None:
         await begun(it)
         await it.sees("auto is slower than off here: 0.80x")
         await it.pilot.press("enter")
-        await it.sees("Speculation: off, from the next answer on.")
+        await it.sees("speculation auto → off, in this chat.")
         assert it.screen.mode == "off"
 
 

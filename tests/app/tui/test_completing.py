@@ -149,7 +149,7 @@ async def test_files_of_the_working_folder(folder: Path) -> None:
         await it.until(lambda: rows(it) == ["src/my plan.md"])
         await it.pilot.press("enter")
         await it.until(lambda: it.composer.text == 'see @"src/my plan.md" ')
-        await it.sees("+ src/my plan.md  6 B · ~2 tokens")
+        await it.sees("+ src/my plan.md  6 bytes · 1 token")
         assert not it.questions
 
 

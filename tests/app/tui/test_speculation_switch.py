@@ -108,7 +108,7 @@ async def test_the_footer_names_the_switchs_keys_and_cuts_none() -> None:
         await it.until(lambda: it.app.size.width == 48)
         await it.until(lambda: it.footer.strip() == "↑↓ move enter choose esc back ctrl+p all")
         await it.pilot.press("escape")
-        await it.until(lambda: it.footer.strip() == "enter send ctrl+j line ctrl+q quit ctrl+p all")
+        await it.until(lambda: it.footer.strip() == "enter send ctrl+j line ctrl+o chats ctrl+p all")
 
 
 def test_entries_that_do_not_fit_are_left_out_whole() -> None:
