@@ -31,8 +31,9 @@ def split(parts: Sequence[float], cells: int) -> list[int]:
     if total <= 0:
         return [0] * len(parts)
     widths = [max(1, round(part / total * cells)) if part > 0 else 0 for part in parts]
-    largest = max(range(len(parts)), key=lambda index: widths[index])
-    widths[largest] += cells - sum(widths)
+    while (missing := cells - sum(widths)) != 0:  # cell by cell, so that nothing that is there loses its last one
+        largest = max(range(len(parts)), key=lambda index: widths[index])
+        widths[largest] += 1 if missing > 0 else -1
     return widths
 
 

@@ -169,6 +169,7 @@ def test_options_reach_the_engine(ask: Slipstream, tmp_path: Path, model: Path) 
     assert load["settings"] == {
         "target": {"path": str(model), "gpu_layers": 12},
         "draft": {"path": str(draft), "gpu_layers": "all"},
+        "draft_refused": None,
         "context": 512,
         "threads": 3,
         "mode": "exact",

@@ -72,7 +72,7 @@ def test_what_cannot_be_attached_says_why(tmp_path: Path) -> None:
         "cat.png": "cat.png is a picture; only text files can be attached.",
         "data": "data is not a text in UTF-8; only text files can be attached.",
         "latin": "latin is not a text in UTF-8; only text files can be attached.",
-        "large.txt": "large.txt has 1 MB; at most 1 MB can be attached. Paste the part that matters.",
+        "large.txt": "large.txt has 1.0 MB; at most 1.0 MB can be attached. Paste the part that matters.",
     }
     for name, words in expected.items():
         with pytest.raises(AttachmentError) as raised:

@@ -37,6 +37,10 @@ def test_a_split_bar_is_whole_and_shows_everything_that_is_not_nothing(parts: li
     assert all((width > 0) == (part > 0) for width, part in zip(widths, parts, strict=True))
 
 
+def test_many_small_parts_beside_large_ones_all_keep_a_cell() -> None:
+    assert split([1, 1, 1, 1, 37, 37, 37], 14) == [1, 1, 1, 1, 3, 3, 4]
+
+
 def test_a_split_bar_is_in_proportion() -> None:
     assert split([1, 2, 1], 40) == [10, 20, 10]
     assert split([0.001, 9.999], 20) == [1, 19]

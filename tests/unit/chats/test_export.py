@@ -15,7 +15,7 @@ from app import __version__
 from app.chats.export import closed, to_json, to_markdown
 from app.chats.export_file import ExportError, file_name, write_new
 from app.chats.records import Conversation, Figures, Message
-from engine.stats import Stats
+from engine.stats import DrafterStats, Stats
 
 from .conftest import receipt
 
@@ -40,6 +40,7 @@ FIGURES = {
         Stats(
             output_tokens=512, accepted=214, rejected=87, decode_tokens_per_second=42.1, tokens_per_pass=2.9,
             time_to_first_token=0.4, speedup=1.31,
+            drafters={"lookup": DrafterStats(drafted=301, accepted=214, rejected=87)},
         ).model_dump_json(),
         receipt().model_copy(update={"notes": ("2 oldest messages were left out",)}).model_dump_json(),
     )
@@ -82,7 +83,7 @@ The **Danube**:
 print(1)
 ```
 
-`42.1 tok/s  1.31x   accepted 71 % (214/301)   2.9 tok/pass   first 0.4 s   512 tok   lookup`
+`42.1 tok/s · 1.31x · accepted 71 % (214/301) · 2.9 tok/pass · 0.4 s to first · 512 tok · lookup`
 
 > 2 oldest messages were left out
 
