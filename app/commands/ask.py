@@ -39,7 +39,7 @@ def run_ask(options: Mapping[str, Any]) -> int:
     for complaint in loaded.complaints:
         say(complaint)
     settings = loaded.settings
-    load, notes = wanted_pair(settings)
+    load, notes = wanted_pair(settings, draft_must_be_there=False)
     for note in notes:
         say(note)
     messages = [Message(role="user", content=read_prompt(options["prompt"]))]

@@ -26,9 +26,9 @@ def open_chat(options: Mapping[str, Any]) -> int:
     if last.speculation is not None and "speculation" not in settings.model_fields_set:
         settings = settings.model_copy(update={"speculation": last.speculation})
     try:
-        load, notes = wanted_pair(settings, last)
+        load, notes = wanted_pair(settings, last, draft_must_be_there=False)
     except CommandError as error:
-        if options.get("model") or options.get("draft"):
+        if options.get("model"):
             raise
         load, notes = None, (f"{error} ctrl+l shows the models there are.",)
     return run_chat(

@@ -14,12 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from app import __version__, paths
-from app.clean import clean
+from app.clean import clean, clean_line
 from app.commands import client
 from app.commands.errors import FAILED
 from app.commands.exactness import exactness_words, examine_exactness
 from app.commands.stdout import print_text
 from app.library.catalog import Catalog
+from app.library.lookup import find_model
 from app.library.resolve import ModelNotFoundError, find_source, gguf_files, resolve
 from app.library.user_catalog import load_catalog
 from app.settings import load_settings
@@ -122,6 +123,12 @@ def _settings(problems: list[str]) -> dict[str, Any]:
     file = paths.settings_file()
     loaded = load_settings(file)
     problems += loaded.complaints
+    for name in ("model", "draft"):
+        if wanted := getattr(loaded.settings, name):
+            try:
+                find_model(wanted)
+            except ModelNotFoundError as error:
+                problems.append(f'settings.toml: {name} = "{clean_line(wanted, 200)}": {error}')
     return {"path": str(file), "exists": file.exists(), "wrong": list(loaded.complaints)}
 
 

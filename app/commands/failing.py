@@ -12,6 +12,7 @@ from typer.exceptions import TyperException
 from app import __version__, paths
 from app.commands.errors import FAILED, CommandError, say
 from app.library.records import ShelfError
+from app.logs import discreet
 
 
 def explain(error: Exception) -> int:
@@ -36,6 +37,6 @@ def _log(error: Exception) -> str | None:
         paths.ensure(paths.log_dir())
         with open(paths.app_log(), "a", encoding="utf-8", errors="replace") as log:
             stamp = time.strftime("%Y-%m-%d %H:%M:%S")
-            log.write(f"{stamp} slipstream {__version__}\n{''.join(traceback.format_exception(error))}\n")
+            log.write(f"{stamp} slipstream {__version__}\n{discreet(''.join(traceback.format_exception(error)))}\n")
         return str(paths.app_log())
     return None

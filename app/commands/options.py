@@ -40,17 +40,21 @@ def load_request(settings: Settings) -> LoadSettings:
     return wanted_pair(settings)[0]
 
 
-def wanted_pair(settings: Settings, last: LastChoice = NO_CHOICE) -> tuple[LoadSettings, tuple[str, ...]]:
-    """:func:`load_request`, and what there is to say about it: a draft that is not here yet. ``last``: what was chosen
-    before, for what the settings leave open."""
+def wanted_pair(
+    settings: Settings, last: LastChoice = NO_CHOICE, *, draft_must_be_there: bool = True
+) -> tuple[LoadSettings, tuple[str, ...]]:
+    """:func:`load_request`, and what there is to say about it: a draft that is not here yet, or not at all. ``last``:
+    what was chosen before, for what the settings leave open."""
     chosen_before = settings.model is None and bool(last.target)
     try:
-        files = find_pair_files(last.target if chosen_before else settings.model, settings.draft)
+        wanted = last.target if chosen_before else settings.model
+        files = find_pair_files(wanted, settings.draft, draft_must_be_there=draft_must_be_there)
     except ModelNotFoundError as error:
         raise CommandError(str(error)) from error
     draft = "" if files.draft is None else str(files.draft)
     if chosen_before:
-        return pair_request(settings, last.target, draft or last.draft, last.context), files.notes
+        draft = last.draft if settings.draft is None and not draft else draft
+        return pair_request(settings, last.target, draft, last.context), files.notes
     return pair_request(settings, str(files.target), draft, files.context), files.notes
 
 

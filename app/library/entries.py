@@ -9,7 +9,7 @@ from app.chats.speeds import Speed, Speeds
 from app.library.found import OURS, PACKAGE
 from app.library.inventory import Begun, Inventory, PairHere
 from app.library.local import LocalModel
-from app.library.origins import read_origin
+from app.library.origins import own_origin
 from app.library.records import Entry, State
 from app.library.room import Room
 from engine.files.fit import Fit
@@ -119,7 +119,7 @@ def is_ours(model: LocalModel, models_dir: Path) -> bool:
 
 def may_delete(file: Path, models_dir: Path) -> bool:
     """Whether the file is one that Slipstream fetched."""
-    if file.is_symlink() or read_origin(file) is None:
+    if file.is_symlink() or own_origin(file) is None:
         return False
     try:
         return file.resolve().is_relative_to(models_dir.resolve())

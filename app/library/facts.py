@@ -26,7 +26,7 @@ from engine.files.whole import write_whole
 
 log = logging.getLogger(__name__)
 
-VERSION: Final = 1
+VERSION: Final = 2
 MOST_BYTES: Final = 64 * 1024 * 1024
 NO_SHAPE: Final = Shape()
 

@@ -17,6 +17,7 @@ LM_STUDIO: Final = "LM Studio"
 OLLAMA: Final = "Ollama"
 LLAMA_CPP: Final = "llama.cpp"
 JAN: Final = "Jan"
+NAMED: Final = "named by its path"
 
 
 @dataclass(frozen=True, slots=True)

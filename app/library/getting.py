@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Final
 from app.library.records import FileProgress, Getting, Phase
 from app.library.transfer.control import Control
 from app.library.transfer.errors import TransferError
+from app.library.transfer.existing import size_of
 from app.library.transfer.leftovers import discard
 from app.library.transfer.progress import Overall, Progress, State
+from app.library.transfer.sidecar import PART, beside
 
 if TYPE_CHECKING:
     from app.library.transfer.patience import Patience
@@ -47,9 +49,10 @@ class Errand:
     """Files that become visible together; each set is one model."""
     begun: Callable[[], None] = lambda: None
     """Called before the first byte, in the download's thread; may raise OSError."""
-    ended: Callable[[], None] = lambda: None
-    """Called when all is whole, and after a cancel has removed the bytes."""
-    replace: bool = False
+    published: Callable[[Wanted], None] | None = None
+    """Called for every file that was fetched, when it has its name; may raise OSError."""
+    replace: Callable[[Path], bool] = lambda path: False
+    """Whether a file that is there may be replaced; asked when the download begins."""
 
     @property
     def total(self) -> int:
@@ -152,8 +155,8 @@ class Downloads:
                 patience=self._patience,
                 wait_for_other=True,
                 replace=errand.replace,
+                on_published=errand.published,
             ).run()
-            errand.ended()
         except TransferError as error:
             job.trouble = str(error)
             job.end = None if job.cancelled else Phase.PAUSED if error.code == "cancelled" else Phase.FAILED
@@ -175,7 +178,6 @@ class Downloads:
     def _throw_away(self, job: _Job) -> None:
         try:
             kept = [path.name for path in job.errand.paths if not discard(path)]
-            job.errand.ended()
         except OSError as error:
             job.trouble = f"{job.errand.title}: what has arrived could not be deleted ({error.strerror or error})."
             job.end = Phase.FAILED
@@ -201,6 +203,7 @@ def _snapshot(job: _Job) -> Getting:
         total=errand.total,
         speed=now.rate if now and phase is Phase.FETCHING else 0.0,
         trouble=job.trouble or reason,
+        unfinished=sum(size_of(beside(path, PART)) for path in errand.paths),
         files=tuple(
             FileProgress(file.path.name, file.done, file.total, _phase(file.state), file.rate) for file in files
         ),

@@ -42,6 +42,8 @@ class Repo:
     gated: bool = False
     licence: str | None = None
     licence_url: str | None = None
+    left_out: tuple[tuple[str, str], ...] = field(default=(), repr=False)
+    """GGUF files whose names are refused, and the sentence about each: said only where one of them is asked for."""
 
     def file(self, path: str) -> RemoteFile | None:
         """The file of this path."""
@@ -69,17 +71,21 @@ def read_repo(data: object, asked: str) -> Repo:
         raise HubError("hostile", f"{asked} lists {len(listed):,} files, which no model has; nothing was fetched.")
     name = data.get("id")
     licence, licence_url = _licence(data)
+    left_out: list[tuple[str, str]] = []
+    files = tuple(_files(listed, asked, left_out))
     return Repo(
         id=name if isinstance(name, str) and wrong_repo(name) is None else asked,
         revision=commit,
-        files=tuple(_files(listed, asked)),
+        files=files,
         gated=data.get("gated") not in (None, False),
         licence=licence,
         licence_url=licence_url,
+        left_out=tuple(left_out),
     )
 
 
-def _files(listed: Iterable[object], asked: str) -> Iterable[RemoteFile]:
+def _files(listed: Iterable[object], asked: str, left_out: list[tuple[str, str]]) -> Iterable[RemoteFile]:
+    """The files that may be fetched; ``left_out`` gets those with odd names, which keep nobody from the others."""
     places: dict[str, str] = {}
     for entry in listed:
         path = entry.get("rfilename") if isinstance(entry, dict) else None
@@ -90,11 +96,13 @@ def _files(listed: Iterable[object], asked: str) -> Iterable[RemoteFile]:
                 yield RemoteFile(path, size)
             continue
         if why := wrong_path(path):
-            raise HubError("hostile", f"{asked} lists a file that is not stored here: {_shown(path)} ({why}).")
+            left_out.append((path, f"{asked} lists a file that is not stored here: {_shown(path)} ({why})."))
+            continue
         if (other := places.get(same_place(path))) is not None:
-            raise HubError(
-                "hostile", f"{asked} lists {_shown(other)} and {_shown(path)}: on many disks that is one file."
+            left_out.append(
+                (path, f"{asked} lists {_shown(other)} and {_shown(path)}: on many disks that is one file.")
             )
+            continue
         places[same_place(path)] = path
         yield _gguf(entry, path, asked)
 

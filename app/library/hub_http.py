@@ -7,6 +7,7 @@ server that sends a byte now and then, and because a person who cancels waits fo
 
 from __future__ import annotations
 
+import logging
 import socket
 import ssl
 import threading
@@ -93,6 +94,8 @@ def shown_endpoint(endpoint: str) -> str:
 def _exchange(request: Request, seconds: float, abandoned: threading.Event) -> Answer:
     from huggingface_hub import get_session  # late: a chat does not need it
 
+    for name in ("httpx2", "httpcore2"):  # they log whole addresses: HF_ENDPOINT may hold a password
+        logging.getLogger(name).setLevel(logging.WARNING)
     with get_session().stream(
         request.method,
         request.url,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from app import paths
@@ -12,7 +12,7 @@ from app.library.added_folders import added_folders
 from app.library.catalog import Catalog, ModelSource, Pair, Role
 from app.library.choice import SplitName, quant_of, split_name
 from app.library.facts import FactStore
-from app.library.found import ADDED, OURS, PACKAGE
+from app.library.found import ADDED, OLLAMA, OURS, PACKAGE
 from app.library.local import LocalModel, scan
 from app.library.measured import MeasuredCosts
 from app.library.places import places
@@ -122,7 +122,7 @@ class Inventory:
 
     def name(self, model: LocalModel) -> str:
         """What it is called on the command line."""
-        return self.names[model.path]
+        return self.names.get(model.path, str(model.path))
 
 
 def take_inventory() -> Inventory:
@@ -171,7 +171,8 @@ def _pair_here(
 ) -> PairHere:
     roles: dict[Role, SourceHere] = {}
     for role, source in pair.sources:
-        fitting = [model for model in models if is_source(source, model, models_dir)]
+        seen = (place for model in models for place in (model, *(replace(c, also_at=()) for c in model.copies)))
+        fitting = [model for model in seen if is_source(source, model, models_dir)]
         fitting.sort(key=lambda model: (not model.usable, model.origin != OURS))
         begun = sum(one.done for one in _begun_of(source, models_dir, unfinished))
         model = fitting[0] if fitting else None
@@ -208,10 +209,12 @@ def _complaint(one: LeftOut) -> str:
 
 
 def _names(models: tuple[LocalModel, ...], catalog: Catalog) -> dict[Path, str]:
-    stems = {model.path: model.path.stem for model in models}
+    stems = {model.path: model.name if model.origin == OLLAMA else model.path.stem for model in models}
     taken = Counter(stem.casefold() for stem in stems.values()) + Counter(pair.name for pair in catalog.pair)
     return {
-        path: stem if taken[stem.casefold()] == 1 and path.suffix.lower() == ".gguf" else str(path)
+        path: stem
+        if taken[stem.casefold()] == 1 and (path.suffix.lower() == ".gguf" or path.stem != stem)
+        else str(path)
         for path, stem in stems.items()
     }
 
@@ -220,9 +223,9 @@ def same_model(inventory: Inventory, wanted: str) -> list[LocalModel]:
     """The models on this disk that ``wanted`` may mean: a path, a file's name, what the list calls it, or
     ``OWNER/REPO[:QUANT]`` of one that was fetched."""
     path = Path(wanted).expanduser()
-    known = [m for m in inventory.models if path.absolute() in (m.path, *m.parts, *m.also_at)]
-    if known:
-        return known
+    places = [place for model in inventory.models for place in (model, *model.copies)]
+    if known := [place for place in places if path.absolute() in (place.path, *place.parts)]:
+        return known[:1]
     folded = wanted.casefold()
     named = [m for m in inventory.models if folded in _spellings(m, inventory.models_dir)]
     if len(named) > 1 and len(usable := [m for m in named if m.usable]) == 1:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +19,7 @@ from app.library.catalog import catalog
 from app.library.facts import FactStore, FileFacts
 from app.library.found import Candidate, Place
 from app.library.naming import model_name
+from app.library.origins import is_damaged, own_origin
 from app.library.places import places
 from app.library.roles import WHY_NOT, Role
 from app.library.sets import FileSet, facts_of_parts, fault_of_parts, fault_of_single, file_sets
@@ -48,6 +49,8 @@ class LocalModel:
     """Why the files cannot be used, in one phrase; None: they are whole."""
     also_at: tuple[Path, ...] = ()
     """Where the same file was seen as well."""
+    copies: tuple[LocalModel, ...] = field(default=(), repr=False, compare=False)
+    """The model as it is there: with the path, the parts and the origin of that place."""
 
     @property
     def role(self) -> Role:
@@ -121,7 +124,7 @@ def scan(
     for found in file_sets(_candidates(everywhere, cancelled)):
         if cancelled():
             break
-        one = found if isinstance(found, LeftOut) else _model(found, store)
+        one = found if isinstance(found, LeftOut) else model_of(found, store)
         if isinstance(one, LeftOut):
             left_out.append(one)
         else:
@@ -148,7 +151,8 @@ def _candidates(everywhere: Iterable[Place], cancelled: Callable[[], bool]) -> I
             yield found
 
 
-def _model(found: FileSet, store: FactStore) -> LocalModel | LeftOut:
+def model_of(found: FileSet, store: FactStore) -> LocalModel | LeftOut:
+    """The model that a set of files is."""
     first = found.first
     facts = store.facts(first.path, found.status)
     if facts.foreign and first.renamed:
@@ -164,12 +168,11 @@ def _model(found: FileSet, store: FactStore) -> LocalModel | LeftOut:
         shape=facts.shape,
         parameters=facts.parameters,
         fault=fault_of_single(facts, renamed=first.renamed) if found.count == 1 else None,
-        also_at=found.also_at,
     )
     if found.count == 1:
-        return model
+        return _with_names(replace(model, fault=model.fault or _damage(model)), found)
     parts = facts_of_parts(found, store)
-    return replace(
+    whole = replace(
         model,
         size=sum(part.size for part in parts.values()),
         shape=replace(
@@ -180,28 +183,67 @@ def _model(found: FileSet, store: FactStore) -> LocalModel | LeftOut:
         parameters=sum(part.parameters for part in parts.values()),
         fault=fault_of_parts(found, parts),
     )
+    return _with_names(replace(whole, fault=whole.fault or _damage(whole)), found)
+
+
+def _damage(model: LocalModel) -> str | None:
+    """What ``models verify`` found out of a file and nobody has put right since."""
+    damaged = next((part for part in model.parts if is_damaged(part)), None)
+    if damaged is None:
+        return None
+    return f"{damaged.name} is damaged: its hash is not the one the hub announced; fetch it again"
+
+
+def _with_names(model: LocalModel, found: FileSet) -> LocalModel:
+    """``model`` with the other names that its files have."""
+    copies: list[LocalModel] = []
+    for other in found.also:
+        parts = tuple(path for _, path in sorted(other.parts.items()))
+        name = model_name(other.first.path, model.facts.general_name, other.first.name)
+        if len(parts) == len(model.parts):
+            copies.append(replace(model, path=other.first.path, parts=parts, origin=other.first.origin, name=name))
+    return replace(model, also_at=tuple(other.first.path for other in found.also), copies=tuple(copies))
 
 
 def _without_copies(models: list[LocalModel], store: FactStore) -> list[LocalModel]:
     """Copies of one file are one model, at the place that was looked at first.
 
-    Only files of one size are looked at, and of those only what ends alike is hashed.
+    Only files of one size are looked at, and of those only what ends alike is hashed, at both ends. Where the hub has
+    announced other hashes for two of them, they are no copies: what lies between the ends differs.
     """
     alike = Counter((model.size, len(model.parts)) for model in models)
     tails = [_tail(model) if alike[model.size, len(model.parts)] > 1 and not model.fault else None for model in models]
     ending_alike = Counter(zip((model.size for model in models), tails, strict=True))
-    originals: dict[object, int] = {}
+    originals: dict[object, dict[int, tuple[str | None, ...]]] = {}
     kept: dict[int, LocalModel] = {}
     for number, (model, tail) in enumerate(zip(models, tails, strict=True)):
         original = number
         if tail is not None and ending_alike[model.size, tail] > 1:
-            original = originals.setdefault(_fingerprints(model, store) or number, number)
+            announced = tuple(_announced(part) for part in model.parts)
+            known = originals.setdefault(_fingerprints(model, store) or number, {})
+            original = next((one for one, hashes in known.items() if _agree(hashes, announced)), number)
+            before = known.get(original, announced)
+            known[original] = tuple(one or other for one, other in zip(before, announced, strict=True))
         if original == number:
             kept[number] = model
         else:
             first = kept[original]
-            kept[original] = replace(first, also_at=(*first.also_at, model.path, *model.also_at))
+            kept[original] = replace(
+                first,
+                also_at=(*first.also_at, model.path, *model.also_at),
+                copies=(*first.copies, replace(model, also_at=(), copies=()), *model.copies),
+            )
     return list(kept.values())
+
+
+def _announced(part: Path) -> str | None:
+    """The hash that a file we fetched must have; None where that is not known."""
+    origin = own_origin(part)
+    return origin.expected if origin is not None else None
+
+
+def _agree(ones: tuple[str | None, ...], others: tuple[str | None, ...]) -> bool:
+    return all(one == other or None in (one, other) for one, other in zip(ones, others, strict=True))
 
 
 def _tail(model: LocalModel) -> bytes | None:

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app import paths
+from app.clean import clean_line
 from app.library.catalog import Catalog, Pair, Role
-from app.library.resolve import ModelNotFoundError, resolve
+from app.library.resolve import CannotUseError, ModelNotFoundError, UnknownNameError, resolve, unknown_words
 from app.library.user_catalog import load_catalog
 
 
@@ -22,17 +23,32 @@ class PairFiles:
     notes: tuple[str, ...] = ()
 
 
-def find_pair_files(model: str | None, draft: str | None) -> PairFiles:
+def find_pair_files(model: str | None, draft: str | None, *, draft_must_be_there: bool = True) -> PairFiles:
     """The files that ``--model`` and ``--draft`` name; a pair of the catalogue brings its own draft along. Without
-    ``model``: the starter. :class:`ModelNotFoundError` says what to do."""
+    ``model``: the starter. :class:`ModelNotFoundError` says what to do; of a draft that need not be there, a note
+    does."""
     known = load_catalog(paths.catalog_file()).catalog
     pair = known.starter if model is None else known.find(model) if "/" not in model else None
     target = _find(known.starter.name if model is None else model, known, "target")
-    named = _find(draft, known, "target") if draft is not None else None
-    if named is not None or pair is None:
-        return PairFiles(target, named)
-    own, note = _own_draft(pair, known)
-    return PairFiles(target, own, pair.context if model is not None else None, (note,) if note else ())
+    own, note = None, ""
+    try:
+        if draft is not None:
+            own = _find(draft, known, "target")
+        elif pair is not None:
+            own, note = _own_draft(pair, known)
+    except ModelNotFoundError as error:
+        if draft_must_be_there:
+            raise
+        note = f"The draft {clean_line(draft or '', 200)} is not there; lookup proposes instead."
+        if isinstance(error, CannotUseError):
+            note = f"{error} Lookup proposes instead."
+    context = pair.context if pair is not None and model is not None and draft is None else None
+    return PairFiles(target, own, context, (note,) if note else ())
+
+
+def find_model(wanted: str) -> Path:
+    """The file that one name or path means. :class:`ModelNotFoundError` says what to do."""
+    return _find(wanted, load_catalog(paths.catalog_file()).catalog, "target")
 
 
 def _own_draft(pair: Pair, known: Catalog) -> tuple[Path | None, str]:
@@ -49,7 +65,9 @@ def _find(wanted: str, known: Catalog, role: Role) -> Path:
     try:
         return resolve(wanted, models_dir, known, role=role)
     except ModelNotFoundError as error:
-        found = None if _is_plainly_a_path(wanted) else _read_in_place(wanted, role)
+        found = (
+            None if _is_plainly_a_path(wanted) else _read_in_place(wanted, role, isinstance(error, UnknownNameError))
+        )
         if found is None:
             raise
         if isinstance(found, str):
@@ -61,7 +79,7 @@ def _is_plainly_a_path(wanted: str) -> bool:
     return wanted.startswith((".", "/", "~", "\\")) or Path(wanted).exists()
 
 
-def _read_in_place(wanted: str, role: Role) -> Path | str | None:
+def _read_in_place(wanted: str, role: Role, is_name: bool) -> Path | str | None:
     """A model that another tool keeps: its path, what is wrong with it, or nothing."""
     from app.library.inventory import same_model, take_inventory  # reads headers: only where it is needed
 
@@ -77,4 +95,6 @@ def _read_in_place(wanted: str, role: Role) -> Path | str | None:
         )
     if found and found[0].why_not is not None:
         return f"{found[0].path.name} cannot be used: {found[0].why_not}."
+    if not found and is_name:
+        return unknown_words(wanted, [inventory.name(one) for one in inventory.models if one.usable], inventory.catalog)
     return found[0].path if found else None

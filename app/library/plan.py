@@ -6,21 +6,19 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
 from app.library.catalog import Catalog, ModelSource, Pair, Role
-from app.library.choice import choose
+from app.library.choice import choose, quant_of
 from app.library.hub import Hub
 from app.library.hub_answer import RemoteFile, Repo
 from app.library.hub_errors import HubError
-from app.library.layout import part_file, place
+from app.library.layout import place
 from app.library.names import FileWish, PairWish, RepoWish, Wish
+from app.library.present import State, what_is_here
 from app.library.resolve import packaged_file
 from app.library.transfer.disk import free_bytes
 from engine.files.sizes import size_words
-
-State = Literal["here", "partial", "absent", "differs"]
-"""Whole; begun; not here; another file of that name is here and would be replaced."""
 
 _BOOKKEEPING = 64 * 1024
 """Bytes beside each file, for what the transfer notes down."""
@@ -117,6 +115,11 @@ class Plan:
     @property
     def refusal(self) -> str | None:
         """Why this plan cannot be carried out; None when it can."""
+        if foreign := next((file for file in self.files if file.state == "differs"), None):
+            return (
+                f"{foreign.destination} is another file than the hub's, and Slipstream did not fetch it; nothing was "
+                "changed. Move or delete it, then start again."
+            )
         needed = self.to_fetch + sum(_BOOKKEEPING for file in self.files if file.to_fetch)
         if self.free is None or needed <= self.free or self.complete:
             return None
@@ -195,7 +198,7 @@ class _Desk:
             self.files.append(PlannedFile(role, file.name, origin, file, size, state="here", have=size))
         elif source.repo is not None:
             repo = self._repo(source.repo, source.revision)
-            self._add(role, repo, choose(repo.id, repo.files, pattern=source.file, quant=source.quant))
+            self._add(role, repo, _chosen(repo, pattern=source.file, quant=source.quant))
         else:
             raise HubError(
                 "package",
@@ -209,7 +212,7 @@ class _Desk:
         if repo.licence is not None:
             self.licences.append(Licence(repo.licence, repo.licence_url))
         quant, pattern = (wish.quant, None) if isinstance(wish, RepoWish) else (None, wish.path)
-        chosen = choose(repo.id, repo.files, quant=quant, pattern=pattern)
+        chosen = _chosen(repo, quant=quant, pattern=pattern)
         self._add("target", repo, chosen)
         return f"{repo.id}/{chosen[0].path}"
 
@@ -231,7 +234,7 @@ class _Desk:
 
     def _planned(self, role: Role, repo: Repo, file: RemoteFile) -> PlannedFile:
         destination = place(self._models_dir, repo.id, file.path)
-        state, have = _what_is_here(destination, file.size)
+        state, have = what_is_here(destination, file)
         return PlannedFile(
             role,
             file.path,
@@ -248,19 +251,14 @@ class _Desk:
         )
 
 
-def _what_is_here(destination: Path, size: int) -> tuple[State, int]:
-    """Told from the files alone: a remembered flag may be wrong after a power cut."""
-    present = _size(destination)
-    if present == size:
-        return "here", size
-    begun = _size(part_file(destination)) or 0
-    if 0 < begun <= size:  # a longer one is of another version, and the transfer starts anew
-        return "partial", begun
-    return ("absent" if present is None else "differs"), 0
-
-
-def _size(file: Path) -> int | None:
+def _chosen(repo: Repo, *, quant: str | None, pattern: str | None) -> tuple[RemoteFile, ...]:
+    """The files that are meant; where only one with an odd name can be, it is named with the reason."""
+    if pattern is not None and (why := dict(repo.left_out).get(pattern)):
+        raise HubError("hostile", why)
     try:
-        return file.stat().st_size if file.is_file() else None
-    except OSError:
-        return None
+        return choose(repo.id, repo.files, quant=quant, pattern=pattern)
+    except HubError as error:
+        odd = [why for path, why in repo.left_out if quant is None or quant_of(path) == quant.upper()]
+        if pattern is not None or not odd:
+            raise
+        raise HubError("hostile", odd[0]) from error

@@ -67,8 +67,12 @@ def _state(file: PlannedFile) -> str:
             return "here"
         case "partial":
             return f"{file.have * 100 // file.size} % here"
+        case "changed":
+            return "to fetch, changed on the hub since"
+        case "damaged":
+            return "to fetch, the one here is damaged"
         case "differs":
-            return "to fetch, replaces another file of that name"
+            return "another file of that name is here"
         case "absent":
             return "to fetch"
 

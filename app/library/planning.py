@@ -8,18 +8,19 @@ from dataclasses import replace
 from app import paths
 from app.library.catalog import Catalog
 from app.library.check import EntryCheck, check_catalogue
+from app.library.entries import may_delete
 from app.library.getting import Errand
 from app.library.hub import Hub, endpoint_in_use
 from app.library.hub_errors import HubError
 from app.library.inventory import Inventory, PairHere
 from app.library.names import PairWish, parse_wish
-from app.library.origins import Origin, forget_origin, write_origin
+from app.library.origins import Origin, forget_origin, is_damaged, own_origin, write_origin
 from app.library.plan import Memory, Plan, PlannedFile, find_pair, make_plan
 from app.library.plan_text import plan_text
+from app.library.present import REPLACED
 from app.library.records import Offer, ShelfError
 from app.library.room import Room
 from app.library.transfer.errors import TransferError
-from app.library.transfer.sidecar import PART, beside
 from app.library.transfer.wanted import Wanted
 
 WORKING_MEMORY = 0.8e9
@@ -28,18 +29,20 @@ WORKING_MEMORY = 0.8e9
 
 def offer_for(wanted: str, inventory: Inventory, room: Room) -> Offer:
     """What fetching ``wanted`` would mean. :class:`ShelfError` when that cannot be said."""
+    here = None
     try:
         wish = parse_wish(wanted, endpoint_in_use())
-        here = None
         if isinstance(wish, PairWish):
             pair = find_pair(wish.name, inventory.catalog)
             here = next(one for one in inventory.pairs if one.pair.name == pair.name)
-            if here.whole:
+            if here.whole and not any(may_delete(part, inventory.models_dir) for m in here.models for part in m.parts):
                 return _all_here(here)
         plan = make_plan(
             wish, hub=Hub(), catalog=inventory.catalog, models_dir=inventory.models_dir, estimate=_Estimating(room)
         )
     except HubError as error:
+        if here is not None and here.whole:  # whether the hub has another version now can be asked some other time
+            return _all_here(here)
         raise ShelfError(str(error)) from error
     if here is not None:
         plan = _with_files_in_place(plan, here)
@@ -58,6 +61,8 @@ def errand_for(offer: Offer) -> Errand:
         raise ShelfError(f"{offer.title} has nothing to be fetched.")
     missing = [one for one in _sets(plan) if any(file.state != "here" for file in one)]
     files = [file for one in missing for file in one]
+    origins = {file.destination: _origin(file) for file in files}
+    replaced = {file.destination for file in files if file.state in REPLACED}
     hub = Hub()
 
     def begun() -> None:
@@ -68,23 +73,18 @@ def errand_for(offer: Offer) -> Errand:
         for file in files:
             file.destination.parent.mkdir(parents=True, exist_ok=True)
             if not file.destination.exists():
-                write_origin(file.destination, _origin(file))
+                forget_origin(file.destination)  # of a file that is gone: whatever is put here is not that one
 
-    def ended() -> None:
-        for file in files:
-            if file.destination.exists():
-                if file.destination.stat().st_size == file.size:
-                    write_origin(file.destination, _origin(file))
-            elif not beside(file.destination, PART).exists():
-                forget_origin(file.destination)
+    def published(wanted: Wanted) -> None:
+        write_origin(wanted.path, origins[wanted.path])
 
     return Errand(
         key=offer.key,
         title=offer.title,
         sets=tuple(tuple(_wanted(file, hub) for file in one) for one in missing),
         begun=begun,
-        ended=ended,
-        replace=any(file.state == "differs" for file in files),
+        published=published,
+        replace=lambda path: path in replaced and (own_origin(path) is not None or is_damaged(path)),
     )
 
 
@@ -106,10 +106,12 @@ def _with_files_in_place(plan: Plan, here: PairHere) -> Plan:
     """Files that another tool keeps on this disk need not be fetched: they are read there."""
     files = list(plan.files)
     for source in here.sources:
-        absent = any(file.role == source.role and file.state != "here" for file in files)
-        if not absent or not source.usable or source.model is None:
+        wanted = [file for file in files if file.role == source.role and file.state != "here"]
+        if not wanted or not source.usable or source.model is None:
             continue
         model = source.model
+        if any(file.state in REPLACED and file.destination in model.parts for file in wanted):
+            continue
         there = PlannedFile(
             source.role, model.path.name, f"read in place, {model.origin}", model.path, model.size, "here", model.size
         )

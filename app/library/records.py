@@ -166,6 +166,8 @@ class Getting:
     trouble: str = ""
     """What went wrong, what was kept, what to do: for a download that failed or waits to try again."""
     files: tuple[FileProgress, ...] = ()
+    unfinished: int = 0
+    """Bytes on this disk of files that are not whole: what giving it up deletes."""
 
     @property
     def running(self) -> bool:

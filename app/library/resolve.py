@@ -8,22 +8,40 @@ import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Final
 
 from app.library.catalog import Catalog, ModelSource, Role
 from app.library.choice import split_name
 from app.library.hub_errors import HubError
 from app.library.names import PairWish, parse_wish
+from app.library.origins import is_damaged
+
+MOST_NAMED: Final = 4
+MOST_PARTS: Final = 1000
 
 
 class ModelNotFoundError(Exception):
     """Nothing on this disk is meant; the message is one sentence for people, with what to do."""
 
 
+class UnknownNameError(ModelNotFoundError):
+    """It is a name, and nothing is called so."""
+
+
+class CannotUseError(ModelNotFoundError):
+    """Something is meant that is there and cannot be used; the message says why."""
+
+
 def resolve(wanted: str, models_dir: Path, catalog: Catalog, *, role: Role = "target") -> Path:
     """The file that ``wanted`` names: a path, a name of the catalogue, or a file's name in the models folder.
 
-    Of a pair ``role`` says which file. Whether the file is a whole GGUF is for the engine to find out.
+    Of a pair ``role`` says which file. Of a model in parts any part may be named, and all must be there. Whether the
+    file is a whole GGUF is for the engine to find out.
     """
+    return _usable(_resolve(wanted, models_dir, catalog, role))
+
+
+def _resolve(wanted: str, models_dir: Path, catalog: Catalog, role: Role) -> Path:
     path = Path(wanted).expanduser()
     if not _looks_like_path(wanted) and (pair := catalog.find(wanted)):
         source = dict(pair.sources).get(role)
@@ -37,20 +55,55 @@ def resolve(wanted: str, models_dir: Path, catalog: Catalog, *, role: Role = "ta
     if path.is_dir():
         inside = gguf_files(path)
         hint = f"it holds {_list([file.name for file in inside[:4]])}" if inside else "it holds no .gguf file"
-        raise ModelNotFoundError(f"{wanted} is a folder, and a model is a file; {hint}.")
+        raise CannotUseError(f"{wanted} is a folder, and a model is a file; {hint}.")
     local = gguf_files(models_dir)
     by_name = [file for file in local if wanted.casefold() in (file.name.casefold(), file.stem.casefold())]
     if len(by_name) == 1:
         return by_name[0]
     if by_name:
         places = _list([str(file.relative_to(models_dir)) for file in by_name])
-        raise ModelNotFoundError(f"{wanted} is {len(by_name)} files in {models_dir}: {places}; give the path of one.")
+        raise CannotUseError(f"{wanted} is {len(by_name)} files in {models_dir}: {places}; give the path of one.")
     if is_on_hub(wanted) and not path.parent.is_dir():
         raise ModelNotFoundError(f"{wanted} is not on this machine yet; this gets it: slipstream models pull {wanted}")
     if _looks_like_path(wanted):
         raise ModelNotFoundError(f"There is no file {wanted}{_nearest_file(path)}.")
-    known = sorted({*(pair.name for pair in catalog.pair), *(file.stem for file in local)})
-    raise ModelNotFoundError(f"No model is named {wanted}; known here: {_list(_nearest(wanted, known))}.")
+    raise UnknownNameError(unknown_words(wanted, [file.stem for file in local], catalog))
+
+
+def unknown_words(wanted: str, here: Sequence[str], catalog: Catalog) -> str:
+    """The sentence for a name that nothing has. ``here``: the models on this disk; those are named first, with the
+    starter, then what the catalogue has of a similar name."""
+    here = sorted({catalog.starter.name, *here})
+    near = _close(wanted, here) or here
+    listed = dict.fromkeys([*near[: MOST_NAMED - 1], catalog.starter.name, *near])
+    listed |= dict.fromkeys(_close(wanted, [pair.name for pair in catalog.pair]))
+    named = list(listed)[:MOST_NAMED]
+    more = ", … (slipstream models list shows all)" if {*here} - {*named} else ""
+    return f"No model is named {wanted}; known here: {_list(named)}{more}."
+
+
+def _usable(file: Path) -> Path:
+    """``file``, or the first part of the model that it is a part of. :class:`CannotUseError` when a part is missing, or
+    when a file was found damaged."""
+    name = split_name(file.name)
+    parts = [file]
+    if 1 <= name.number <= name.count <= MOST_PARTS:
+        numbers = range(1, name.count + 1)
+        parts = [file.with_name(f"{name.stem}-{number:05}-of-{name.count:05}.gguf") for number in numbers]
+        parts[name.number - 1] = file  # its name may be written in capitals
+        missing = [part.name for part in parts if not part.is_file()]
+        if missing:
+            more = f" and {len(missing) - 1} more" if len(missing) > 1 else ""
+            raise CannotUseError(
+                f"{file.name} is one of {name.count} parts of a model, and {missing[0]}{more} is missing in "
+                f"{file.parent}; nothing was loaded. Fetch it, or put it there."
+            )
+    if damaged := next((part for part in parts if is_damaged(part)), None):
+        raise CannotUseError(
+            f"{damaged} is damaged: slipstream models verify found another hash than the hub announced. "
+            "Fetch it again with slipstream models pull."
+        )
+    return parts[0]
 
 
 def find_source(source: ModelSource, models_dir: Path, *, pair: str = "") -> Path:
@@ -117,11 +170,10 @@ def _nearest_file(path: Path) -> str:
     return f" (did you mean {close[0]}?)" if close and close[0] != path.name else ""
 
 
-def _nearest(wanted: str, known: Sequence[str]) -> list[str]:
-    """The known names most like ``wanted``, or simply the first few."""
+def _close(wanted: str, known: Sequence[str]) -> list[str]:
+    """The known names most like ``wanted``."""
     lower = {name.casefold(): name for name in known}
-    close = [lower[name] for name in difflib.get_close_matches(wanted.casefold(), lower, n=4, cutoff=0.4)]
-    return close or list(known[:4])
+    return [lower[name] for name in difflib.get_close_matches(wanted.casefold(), lower, n=MOST_NAMED, cutoff=0.4)]
 
 
 def _list(names: Sequence[str]) -> str:

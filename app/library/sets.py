@@ -25,7 +25,8 @@ class FileSet:
     count: int
     status: os.stat_result
     """Of the first file."""
-    also_at: tuple[Path, ...] = ()
+    also: tuple[FileSet, ...] = ()
+    """Other names of the same files: links, or snapshots of a hub cache."""
 
 
 def file_sets(found: Iterable[Candidate | LeftOut]) -> Iterator[FileSet | LeftOut]:
@@ -71,9 +72,9 @@ def _same_files_once(sets: Iterable[FileSet]) -> Iterator[FileSet]:
         if known is None:
             whole[key] = one
         elif len(one.parts) > len(known.parts):  # an older snapshot may lack a part
-            whole[key] = replace(one, also_at=(*known.also_at, known.first.path))
+            whole[key] = replace(one, also=(*known.also, replace(known, also=())))
         else:
-            whole[key] = replace(known, also_at=(*known.also_at, one.first.path))
+            whole[key] = replace(known, also=(*known.also, one))
     yield from whole.values()
 
 

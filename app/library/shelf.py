@@ -23,6 +23,7 @@ from app.library.found import OURS, PACKAGE
 from app.library.getting import Downloads
 from app.library.inventory import Inventory, PairHere, same_model, take_inventory
 from app.library.local import LocalModel
+from app.library.outside import named_by_path
 from app.library.records import (
     Check,
     Entry,
@@ -116,6 +117,8 @@ class Shelf:
         if found:
             where = ", ".join(str(model.path) for model in found)
             raise ShelfError(f"{wanted} is {len(found)} models on this disk: {where}. Name one by its path.")
+        if (outside := named_by_path(wanted)) is not None:
+            return outside
         raise ShelfError(f"Nothing on this disk is called {wanted}. See: slipstream models list")
 
     def files(self, wanted: str) -> list[Path]:

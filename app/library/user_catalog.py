@@ -6,13 +6,17 @@ left out and named in one sentence: the rest of the catalogue works.
 
 from __future__ import annotations
 
+import stat
 import tomllib
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from pydantic import ValidationError
 
 from app.library.catalog import Catalog, Pair, catalog
+from engine.files.sizes import size_words
+
+MOST_BYTES: Final = 1 << 20
 
 
 class LoadedCatalog(NamedTuple):
@@ -28,7 +32,7 @@ def load_catalog(file: Path, shipped: Catalog | None = None) -> LoadedCatalog:
     """The shipped catalogue with the user's entries in ``file``; a missing file is nothing to speak of."""
     ours = shipped or catalog()
     try:
-        values = tomllib.loads(file.read_bytes().decode("utf-8-sig"))
+        values = tomllib.loads(_read(file).decode("utf-8-sig"))
     except FileNotFoundError:
         return LoadedCatalog(ours)
     except (OSError, ValueError) as error:  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
@@ -53,6 +57,15 @@ def load_catalog(file: Path, shipped: Catalog | None = None) -> LoadedCatalog:
     kept = [theirs.get(pair.name, pair) for pair in ours.pair]
     new = [pair for name, pair in theirs.items() if all(name != pair.name for pair in ours.pair)]
     return LoadedCatalog(Catalog(pair=(*kept, *new)), tuple(complaints), frozenset(theirs))
+
+
+def _read(file: Path) -> bytes:
+    status = file.stat()
+    if not (stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)):  # opening a pipe would wait for ever
+        raise ValueError("it is no regular file")
+    if status.st_size > MOST_BYTES:
+        raise ValueError(f"it has {size_words(status.st_size)}, and a catalogue has 1 MB at most")
+    return file.read_bytes()
 
 
 def _checked(file: Path, number: int, entry: object) -> Pair | str:

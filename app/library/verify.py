@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from app.library.local import LocalModel
-from app.library.origins import read_origin
+from app.library.origins import note_damage, read_origin
 from app.library.records import Verified
 from engine.files.sizes import size_words
 
@@ -43,6 +43,7 @@ def verify_file(file: Path, watch: Callable[[str, int, int], None]) -> Verified:
     except OSError as error:
         return Verified(str(file), False, f"{file.name} cannot be read: {(error.strerror or str(error)).lower()}.")
     found = hasher.hexdigest()
+    note_damage(file, damaged=found != origin.expected)
     if found == origin.expected:
         return Verified(str(file), True, f"{file.name}: whole, {size_words(size)}, hash {found[:8]} as announced.")
     words = f"{file.name} is damaged: hash {found[:8]} instead of {(origin.expected or '')[:8]}."

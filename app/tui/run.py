@@ -14,6 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from app.logs import log_to_file
 from app.tui.terminal import NoTerminal, Terminal, borrowed_terminal, insist, leave_on_signals
 
 if TYPE_CHECKING:
@@ -181,6 +182,5 @@ def _log_to(path: Path) -> Path:
             pass
     except OSError:
         path = Path(tempfile.mkdtemp(prefix="slipstream-")) / "app.log"
-    if not logging.getLogger().handlers:
-        logging.basicConfig(filename=path, format="%(asctime)s %(levelname)s %(name)s %(message)s", level="INFO")
+    log_to_file(path)
     return path

@@ -12,6 +12,7 @@ from math import prod
 from pathlib import Path
 from struct import Struct
 
+from engine.files.limits import impossible
 from engine.files.scan import SCALARS, ArraySpan, HeaderError, Scanner, ValueType
 from engine.files.seen import SeenArrays
 from engine.files.tensor_types import tensor_bytes
@@ -179,6 +180,8 @@ def read_header(path: Path | str, *, seen: SeenArrays | None = None) -> Header:
         scan = Scanner(file, path.name, seen)
         version, tensor_count, pair_count = _preamble(scan)
         metadata, arrays = _pairs(scan, pair_count)
+        if wrong := impossible(metadata):
+            raise scan.broken(wrong)
         alignment = _alignment(scan, metadata)
         tensors = _tensors(scan, tensor_count, alignment)
     data_offset = scan.position + (-scan.position % alignment if tensors else 0)

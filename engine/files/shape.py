@@ -34,9 +34,6 @@ ROUGH = frozenset("deepseek4 deepseek32 glm-dsa glm5-next dots3note hy_v4 minima
 LOOKS_BACK_IN_FULL = frozenset({"phi3"})
 """Architectures whose sliding window llama.cpp leaves out."""
 
-MOST_LAYERS = 1024
-"""More than any model has (llama.cpp allows 512); a file that claims more is counted with so many."""
-
 CACHE_ENTRY = 2
 """Bytes: F16 keys; F16 or BF16 values."""
 STATE_ENTRY = 4
@@ -124,7 +121,7 @@ def _at(values: tuple[int, ...], layer: int) -> int:
 def _layers(header: Header) -> int:
     """Layers that the main graph runs: those that predict further tokens are not loaded."""
     layers, further = _own(header, "block_count"), _own(header, "nextn_predict_layers")
-    return min(MOST_LAYERS, layers - further if 0 < further < layers else layers)
+    return layers - further if 0 < further < layers else layers
 
 
 def _feed_forward(header: Header) -> int:

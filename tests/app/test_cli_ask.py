@@ -173,6 +173,7 @@ def test_options_reach_the_engine(ask: Slipstream, tmp_path: Path, model: Path) 
         "context": 512,
         "threads": 3,
         "mode": "exact",
+        "draft_refused": None,
     }
     sampling = generate["settings"].pop("sampling")
     assert sampling.items() >= {"temperature": 0.0, "top_k": 3, "top_p": 0.5, "min_p": 0.1}.items()
@@ -219,8 +220,6 @@ def test_the_settings_file_counts_below_the_options(ask: Slipstream, tmp_path: P
         (["ask", "hi", "--gpu-layers", "some"], "--gpu-layers must be a valid integer or 'auto' or 'all', not some."),
         (["ask", "hi", "--model", "nowhere.gguf"], "There is no file nowhere.gguf."),
         (["ask", "hi", "--model", "."], ". is a folder, and a model is a file; it holds no .gguf file."),
-        (["ask", "hi", "--model", "smolm2"], "No model is named smolm2; known here: smollm2-135m, smollm2-1.7b."),
-        (["ask", "hi", "--draft", "nowhere.gguf"], "There is no file nowhere.gguf."),
         (["ask", "hi", "--bogus"], "No such option: --bogus. See: slipstream --help"),
         (["explode"], "No such command 'explode'. See: slipstream --help"),
     ],
@@ -233,6 +232,25 @@ def test_bad_input_is_one_sentence(
     monkeypatch.chdir(empty)
     result = slipstream(*arguments)
     assert (result.code, result.out, result.err) == (1, "", words + "\n")
+
+
+def test_an_unknown_name_is_answered_with_what_is_here(slipstream: Slipstream) -> None:
+    result = slipstream("ask", "hi", "--model", "smolm2")
+    assert (result.code, result.out) == (1, "")
+    assert result.err.startswith("No model is named smolm2; known here: smollm2-135m")
+
+
+@pytest.mark.parametrize("where", ["option", "settings"])
+def test_a_draft_that_is_not_there_does_not_stop_the_answer(slipstream: Slipstream, tmp_path: Path, where: str) -> None:
+    record, folder = tmp_path / "record", tmp_path / "home"
+    folder.mkdir(exist_ok=True)
+    options = ["--draft", "nowhere.gguf"] if where == "option" else []
+    if not options:
+        (folder / "settings.toml").write_text('draft = "nowhere.gguf"\n')
+    result = slipstream("ask", "hi", *options, play={"record": str(record)})
+    assert (result.code, result.out) == (0, "Hello there.\n")
+    assert result.err.splitlines()[0] == "The draft nowhere.gguf is not there; lookup proposes instead."
+    assert requests(record)[0]["settings"]["draft"] is None
 
 
 def test_a_word_where_a_number_belongs_is_named(slipstream: Slipstream) -> None:

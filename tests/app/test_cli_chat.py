@@ -73,10 +73,18 @@ def test_a_model_that_was_asked_for_must_be_there(
     assert opened == []
 
 
+def test_a_draft_that_is_not_there_is_said_and_the_chat_opens(
+    opened: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert slipstream(monkeypatch, "chat", "--draft", "nowhere.gguf") == 0
+    assert opened[0]["load"].draft is None
+    assert opened[0]["complaints"] == ("The draft nowhere.gguf is not there; lookup proposes instead.",)
+
+
 def test_without_the_starter_the_chats_can_still_be_read(
     opened: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def absent(model: str | None, draft: str | None) -> PairFiles:
+    def absent(model: str | None, draft: str | None, **how: bool) -> PairFiles:
         raise ModelNotFoundError("It is not on this machine yet.")
 
     monkeypatch.setattr(options, "find_pair_files", absent)

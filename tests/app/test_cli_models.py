@@ -17,6 +17,7 @@ from app.commands.models import common, pull
 from app.library.shelf import Shelf
 from app.library.transfer.patience import Patience
 from engine.protocol import Described, Device
+from tests.fixtures.disks import write_ollama
 from tests.fixtures.homes import ONE_TARGET, OTHER_TARGET, SHARED_DRAFT, Home, make_home
 from tests.fixtures.hub import Hub, refusing_port
 from tests.fixtures.scripted import Script
@@ -73,6 +74,19 @@ def test_list_shows_pairs_and_files_without_a_network(home: Home, hub: Hub, slip
     assert any(line.startswith("mistral-Q4_K_M") and "ready, read in place" in line for line in lines)
     assert "free disk" in lines[-1]
     assert hub.requests == []
+
+
+def test_the_column_of_names_keeps_its_width(home: Home, slipstream: Slipstream) -> None:
+    store = home.user / ".ollama" / "models"
+    write_ollama(store, "registry.ollama.ai/library/toy/latest", {"model": home.files[OTHER_TARGET]})
+    home.studio(f"{'long' * 40}.gguf", home.files[ONE_TARGET])
+    lines = slipstream("models", "list").out.splitlines()
+    assert any(line.startswith("toy:latest ") for line in lines)
+    assert any(line.startswith("…") and "longlong" in line for line in lines)
+    assert lines[0].index("model") == 44 + 2
+    assert "sha256" not in "".join(lines)
+    blob = next((store / "blobs").iterdir())
+    assert slipstream("models", "where", "toy:latest").out == f"{blob}\n"
 
 
 def test_without_a_command_the_list_is_shown(slipstream: Slipstream) -> None:
@@ -133,8 +147,12 @@ def test_a_pipe_gets_a_plain_line_now_and_then(home: Home, hub: Hub, slipstream:
     hub.misbehave("cdn/*", throttle=200_000)
     result = slipstream("models", "pull", "one", "--yes")
     assert result.code == 0
-    assert 1 <= len(result.err.splitlines()) <= 3
-    assert all(line.startswith("One with draft: ") and " %  " in line for line in result.err.splitlines())
+    lines = result.err.splitlines()
+    assert all(line.startswith("One with draft: ") and " %  " in line for line in lines)
+    shares = [int(line.removeprefix("One with draft: ").partition(" %")[0]) for line in lines]
+    assert shares == sorted(shares)
+    assert {share // 25 for share in shares} >= {0, 1, 2, 3}, "also a short transfer is seen to rise"
+    assert len(lines) <= 6
     assert "\x1b" not in result.err
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict
 from itertools import groupby
+from typing import Final
 
 from app.clean import clean_line
 from app.commands.errors import say
@@ -12,6 +13,8 @@ from app.commands.models.common import open_shelf, show, table
 from app.library.records import Entry, Listing
 from app.library.words import size_cell, speed_words, state_words
 from engine.files.sizes import size_words
+
+NAME_CELLS: Final = 44
 
 
 def run_list(as_json: bool) -> int:
@@ -51,13 +54,19 @@ def _lines(listing: Listing) -> list[str]:
 
 def _row(entry: Entry) -> tuple[str, ...]:
     return (
-        clean_line(entry.key, 120),
+        _name(entry.key),
         clean_line(entry.title, 60),
         size_cell(entry.size),
         size_cell(entry.memory),
         speed_words(entry),
         clean_line(state_words(entry) + (f": {entry.trouble}" if entry.trouble else ""), 160),
     )
+
+
+def _name(key: str) -> str:
+    """The key, and of a long path its end: the column never grows beyond its width. --json has it whole."""
+    name = clean_line(key, 400)
+    return name if len(name) <= NAME_CELLS else f"…{name[-(NAME_CELLS - 1) :]}"
 
 
 def _room(listing: Listing) -> str:

@@ -12,7 +12,7 @@ from typing import Final
 from app.clean import clean_line
 from app.commands.errors import say
 from app.library.records import FileProgress, Getting, Phase
-from app.library.words import left_words, of_words, progress_words, rate_words
+from app.library.words import left_words, of_words, percent, progress_words, rate_words
 
 PLAIN_SECONDS: Final = 10.0
 BAR: Final = 12
@@ -26,6 +26,7 @@ class ProgressLines:
         self._drawn = 0
         self._said_at = float("-inf")
         self._said: tuple[Phase, str] | None = None
+        self._quarter = 0
 
     def show(self, getting: Getting) -> None:
         """As it is now."""
@@ -33,6 +34,7 @@ class ProgressLines:
             self._draw(getting)
         elif time.monotonic() - self._said_at >= PLAIN_SECONDS or self._news(getting):
             self._said_at, self._said = time.monotonic(), (getting.phase, getting.trouble)
+            self._quarter = percent(getting) // 25
             more = f" ({getting.trouble})" if getting.phase is Phase.STALLED and getting.trouble else ""
             say(f"{getting.title}: {progress_words(getting)}{more}")
 
@@ -42,9 +44,12 @@ class ProgressLines:
             self._draw(getting)
 
     def _news(self, getting: Getting) -> bool:
-        """A line of its own is worth a wait that begins or ends, and nothing else between two of them."""
+        """Worth a line of its own are a wait that begins or ends, and every quarter: the values of a short transfer
+        are seen to rise, too."""
         stalled = getting.phase is Phase.STALLED
-        return self._said is None or (self._said[0] is Phase.STALLED) != stalled
+        if self._said is None or (self._said[0] is Phase.STALLED) != stalled:
+            return True
+        return getting.phase is Phase.FETCHING and percent(getting) // 25 > self._quarter
 
     def _draw(self, getting: Getting) -> None:
         width = shutil.get_terminal_size().columns - 1
@@ -70,11 +75,11 @@ def _line(file: FileProgress, names: int, getting: Getting) -> str:
     filled = int(share * BAR)
     bar = "▇" * filled + "▁" * (BAR - filled)
     name = clean_line(file.name, 48).ljust(names)
-    percent = 100 if file.done >= file.total else min(99, int(100 * share))
+    hundredths = 100 if file.done >= file.total else min(99, int(100 * share))
     rest = str(file.phase)
     if file.phase is Phase.FETCHING:
         left = left_words((file.total - file.done) / file.speed) if file.speed > 0 else ""
         rest = f"{rate_words(file.speed):>8}  {left:>6}"
     elif file.phase is Phase.DONE:
         rest = "whole"
-    return f"{name}  {bar} {percent:>3} %  {of_words(file.done, file.total):>16}  {rest}"
+    return f"{name}  {bar} {hundredths:>3} %  {of_words(file.done, file.total):>16}  {rest}"

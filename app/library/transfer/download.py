@@ -40,11 +40,13 @@ class Download:
         at_once: int = 2,
         patience: Patience | None = None,
         wait_for_other: bool = False,
-        replace: bool = False,
+        replace: Callable[[Path], bool] = lambda path: False,
+        on_published: Callable[[Wanted], None] | None = None,
     ) -> None:
         """``wait_for_other``: wait for another process that fetches the same file, instead of the error ``busy``.
-        ``replace``: put the new file, once it is whole, in the place of a different one of its name, instead of the
-        error ``exists``. A file that is paused by its own control keeps its place among the ``at_once``."""
+        ``replace``: whether to put the new file, once it is whole, in the place of a different one of its name, instead
+        of the error ``exists``. A file that is paused by its own control keeps its place among the ``at_once``.
+        ``on_published``: called on a thread of the download for every file that was fetched, once it has its name."""
         self.control = control or Control()
         """Of all files."""
         self.errors: dict[Path, TransferError] = {}
@@ -59,9 +61,11 @@ class Download:
             client=self._client,
             patience=patience or Patience(),
             wait_for_other=wait_for_other,
-            replace=replace,
+            on_published=on_published,
         )
-        self._sets = [[make(wanted, Control(self.control)) for wanted in one] for one in sets]
+        self._sets = [
+            [make(wanted, Control(self.control), replace=replace(wanted.path)) for wanted in one] for one in sets
+        ]
         self._fetches = [fetch for one in self._sets for fetch in one]
         paths = [fetch.wanted.path for fetch in self._fetches]
         if len(set(paths)) != len(paths):

@@ -46,6 +46,7 @@ class Fetch:
         *,
         wait_for_other: bool = False,
         replace: bool = False,
+        on_published: Callable[[Wanted], None] | None = None,
     ) -> None:
         self.wanted = wanted
         self.control = control
@@ -53,6 +54,7 @@ class Fetch:
         self._patience = patience
         self._wait_for_other = wait_for_other
         self._replace = replace
+        self._on_published = on_published
         self._meter = Meter(wanted.path, wanted.size)
         self._lock = WriterLock(beside(wanted.path, LOCK))
         self._part = Part(wanted)
@@ -88,6 +90,8 @@ class Fetch:
             if not self._there:
                 self._part.publish()
                 self._there = True
+                if self._on_published is not None:
+                    self._on_published(self.wanted)
         except OSError as error:
             raise self._failed(explain(error, self.wanted)) from None
         self._lock.release()

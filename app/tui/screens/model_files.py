@@ -100,7 +100,10 @@ class FileActions(Screen[Choice | None]):
         getting = self.downloads.get(entry.key) if entry else None
         if entry is None or getting is None:
             return
-        words = f"The {size_words(getting.done)} that are here would be deleted. esc leaves all as it is; p pauses."
+        words = f"The {size_words(getting.unfinished)} of it that are not whole would be deleted."
+        if not getting.unfinished:
+            words = "Nothing of it that is not whole is here."
+        words += " esc leaves all as it is; p pauses."
         self.ask(f"Give up {entry.title}?", words, lambda: self._give_up(entry.key))
 
     def _give_up(self, key: str) -> None:

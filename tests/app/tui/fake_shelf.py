@@ -60,7 +60,7 @@ PLAN = """Qwen3-4B with 0.6B
 
 def getting(done: int, phase: Phase = Phase.FETCHING, *, entry: Entry = QWEN, **more: Any) -> Getting:
     """A download of ``entry`` with ``done`` bytes here."""
-    values: dict[str, Any] = {"speed": 12_000_000.0 if phase is Phase.FETCHING else 0.0, **more}
+    values: dict[str, Any] = {"speed": 12_000_000.0 if phase is Phase.FETCHING else 0.0, "unfinished": done, **more}
     return Getting(entry.key, entry.title, phase, done, entry.size or 0, **values)
 
 

@@ -84,7 +84,7 @@ async def test_cancel_asks_because_bytes_would_go() -> None:
         shelf.moving[QWEN.key] = getting(1_000_000_000)
         await it.sees("31 %")
         await it.pilot.press("x")
-        await it.sees("Give up Qwen3-4B with 0.6B?", "The 1.0 GB that are here would be deleted.")
+        await it.sees("Give up Qwen3-4B with 0.6B?", "The 1.0 GB of it that are not whole would be deleted.")
         await it.pilot.press("escape")
         await it.until(lambda: screen.query_one(ModelTable).has_focus)
         assert ("cancel", QWEN.key) not in shelf.did

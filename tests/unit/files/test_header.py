@@ -381,3 +381,25 @@ def test_as_many_tensors_as_are_allowed(write: Write) -> None:
     started = time.process_time()
     assert len(read_header(path).tensors) == 65_536
     assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        ("block_count", 0, "it claims 0 layers, and 1 to 512 are possible"),
+        ("block_count", 513, "it claims 513 layers, and 1 to 512 are possible"),
+        ("block_count", 2**32 - 1, "it claims 4,294,967,295 layers, and 1 to 512 are possible"),
+        ("embedding_length", 0, "it claims that a token is 0 numbers wide"),
+    ],
+)
+def test_numbers_that_would_end_the_process_are_refused(write: Write, key: str, value: int, why: str) -> None:
+    number = pair(f"llama.{key}", UINT32, struct.pack("<I", value))
+    for pairs in ([ARCHITECTURE, number], [number, ARCHITECTURE]):
+        error = refusal(write(blob(pairs, [tensor("a", [32])], data=128)))
+        assert (error.code, error.message) == ("broken", f"m.gguf is broken: {why}.")
+
+
+def test_the_most_layers_there_can_be(write: Write) -> None:
+    for value in (1, 512):
+        number = pair("llama.block_count", UINT32, struct.pack("<I", value))
+        assert read_header(write(blob([ARCHITECTURE, number], [tensor("a", [32])], data=128))).block_count == value

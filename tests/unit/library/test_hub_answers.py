@@ -91,11 +91,10 @@ def test_what_every_hub_sends_is_missing(data: object, what: str) -> None:
         ("a\x1b[2J.GGUF", "a␛[2J.GGUF", "it has control codes in it"),
     ],
 )
-def test_a_name_that_is_not_stored_refuses_the_repository(path: str, shown: str, why: str) -> None:
-    with pytest.raises(HubError) as error:
-        read_repo(listing(gguf("good.gguf"), gguf(path)), REPO)
-    words = f"{REPO} lists a file that is not stored here: {shown} ({why})."
-    assert (error.value.code, str(error.value)) == ("hostile", words)
+def test_a_name_that_is_not_stored_keeps_nobody_from_the_others(path: str, shown: str, why: str) -> None:
+    repo = read_repo(listing(gguf(path), gguf("good.gguf")), REPO)
+    assert [file.path for file in repo.files] == ["good.gguf"]
+    assert repo.left_out == ((path, f"{REPO} lists a file that is not stored here: {shown} ({why})."),)
 
 
 @pytest.mark.parametrize(
@@ -104,8 +103,6 @@ def test_a_name_that_is_not_stored_refuses_the_repository(path: str, shown: str,
         (listing(gguf("x.gguf", -5)), "lists x.gguf with a size of -5 bytes."),
         (listing(gguf("x.gguf", 10**18)), "lists x.gguf with a size of 1000000000000000000 bytes."),
         (listing(gguf("x.gguf", 10**4000)), "lists x.gguf with a size of 100000000000000000000000… bytes."),
-        (listing(gguf("x.gguf"), gguf("X.GGUF")), "lists x.gguf and X.GGUF: on many disks that is one file."),
-        (listing(gguf("x.gguf"), gguf("x.gguf")), "lists x.gguf and x.gguf: on many disks that is one file."),
         (listing(*[gguf("x.gguf")] * 20_001), "lists 20,001 files, which no model has; nothing was fetched."),
     ],
 )
@@ -113,6 +110,14 @@ def test_what_no_honest_hub_says(data: object, words: str) -> None:
     with pytest.raises(HubError) as error:
         read_repo(data, REPO)
     assert (error.value.code, str(error.value)) == ("hostile", f"{REPO} {words}")
+
+
+def test_of_two_names_that_are_one_file_on_many_disks_the_first_counts() -> None:
+    for other in ("X.GGUF", "x.gguf"):
+        repo = read_repo(listing(gguf("x.gguf"), gguf(other)), REPO)
+        assert [file.path for file in repo.files] == ["x.gguf"]
+        words = f"{REPO} lists x.gguf and {other}: on many disks that is one file."
+        assert repo.left_out == ((other, words),)
 
 
 def test_odd_names_that_are_never_fetched_do_no_harm() -> None:

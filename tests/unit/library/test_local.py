@@ -238,3 +238,9 @@ def test_a_file_that_vanishes_meanwhile(tmp_path: Path) -> None:
     found = scan([Vanishing(tmp_path / "m.gguf")])  # type: ignore[list-item]
     assert found.models == ()
     assert found.left_out == (LeftOut(tmp_path / "m.gguf", "here", "it cannot be read: no such file or directory"),)
+
+
+def test_an_impossible_number_of_layers_is_a_reason_and_not_ready(folder: Path, only: Only) -> None:
+    write_model(folder / "m.gguf", layers=0)
+    model = only()
+    assert (model.usable, model.why_not) == (False, "m.gguf is broken: it claims 0 layers, and 1 to 512 are possible")

@@ -129,7 +129,7 @@ def test_a_repository_alone_means_its_usual_quantization(repo: fake.Repo, tmp_pa
         (None, 0, "absent", 0),
         (None, 9000, "absent", 0),
         (2999, None, "differs", 0),
-        (2999, 500, "partial", 500),
+        (2999, 500, "differs", 0),
     ],
 )
 def test_what_is_here_is_told_from_the_files(
@@ -255,9 +255,9 @@ def test_the_text_of_other_plans(repo: fake.Repo, tmp_path: Path) -> None:
     put(tmp_path / BIG / "big-Q4_K_M.gguf", 7)
     text = plan_text(plan_for(BIG, tmp_path, free=lambda _: 0))
     assert f"{BIG}/big-Q4_K_M.gguf\n" in text
-    assert "to fetch, replaces another file of that name" in text
+    assert "another file of that name is here" in text
     assert "  draft    prompt lookup, needs no file\n" in text
-    assert text.endswith("Make room, or choose a smaller quantization.")
+    assert text.endswith("did not fetch it; nothing was changed. Move or delete it, then start again.")
     put(tmp_path / BIG / "big-Q4_K_M.gguf", 3000)
     text = plan_text(plan_for(BIG, tmp_path, free=lambda _: None))
     assert f"  disk     into {tmp_path}\n  total    3 kB, all here" in text
@@ -285,3 +285,18 @@ def test_a_plan_as_data(repo: fake.Repo, tmp_path: Path) -> None:
         "have": 0,
         "to_fetch": 3000,
     }
+
+
+def test_an_odd_name_is_named_only_where_it_is_asked_for(hub: fake.Hub, repo: fake.Repo, tmp_path: Path) -> None:
+    repo.put("nul.gguf", b"x")
+    repo.put("BIG-q4_k_m.gguf", b"x")
+    assert [file.name for file in plan_for(BIG, tmp_path).files] == ["big-Q4_K_M.gguf"]
+    code, words = refused(f"{BIG}/BIG-q4_k_m.gguf", tmp_path)
+    assert code == "hostile"
+    assert "on many disks that is one file" in words
+    hub.repo("owner/Odd-GGUF").put("nul.gguf", b"x")
+    code, words = refused("owner/Odd-GGUF", tmp_path)
+    assert (code, words) == (
+        "hostile",
+        "owner/Odd-GGUF lists a file that is not stored here: nul.gguf (Windows keeps that name for a device).",
+    )

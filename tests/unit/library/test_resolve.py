@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.library.catalog import ModelSource, catalog
+from app.library.origins import Origin, note_damage, write_origin
 from app.library.resolve import ModelNotFoundError, find_source, gguf_files, resolve
 
 
@@ -45,6 +46,7 @@ def test_a_link_of_the_hub_cache_keeps_its_name(models: Path, tmp_path: Path) ->
     blob.write_bytes(b"GGUF")
     part = tmp_path / "Large-00001-of-00002.gguf"
     part.symlink_to(blob)
+    (tmp_path / "Large-00002-of-00002.gguf").symlink_to(blob)
     assert resolve(str(part), models, catalog()) == part
 
 
@@ -87,7 +89,13 @@ def refusal(wanted: str, models: Path) -> str:
 
 
 def test_nothing_of_that_name_lists_the_nearest(models: Path) -> None:
-    assert refusal("smollm", models) == "No model is named smollm; known here: smollm2-135m, smollm2-1.7b."
+    assert refusal("smollm", models) == (
+        "No model is named smollm; known here: smollm2-135m, smollm2-1.7b, … (slipstream models list shows all)."
+    )
+    assert refusal("xyzzy", models) == (
+        "No model is named xyzzy; known here: Deep-Q8_0, Plain-Q4_K_M, Split-00001-of-00002, smollm2-135m, "
+        "… (slipstream models list shows all)."
+    )
     assert refusal("deep-q4_0", models).startswith("No model is named deep-q4_0; known here: Deep-Q8_0")
 
 
@@ -120,3 +128,27 @@ def test_a_catalogue_file_that_is_not_here_comes_with_the_command_that_gets_it(m
 def test_a_catalogue_file_may_lie_in_the_models_folder(models: Path) -> None:
     source = ModelSource(file="deep-q8_0.gguf", quant="Q8_0", package="no-such-package")
     assert find_source(source, models) == models / "org/repo/Deep-Q8_0.gguf"
+
+
+def test_a_part_alone_is_refused_and_any_part_means_the_model(models: Path) -> None:
+    folder = models / "org" / "repo"
+    first, second = (folder / f"Split-0000{number}-of-00002.gguf" for number in (1, 2))
+    assert resolve(str(second), models, catalog()) == resolve(str(first), models, catalog()) == first
+    second.unlink()
+    words = (
+        "Split-00001-of-00002.gguf is one of 2 parts of a model, and Split-00002-of-00002.gguf is missing in "
+        f"{folder}; nothing was loaded. Fetch it, or put it there."
+    )
+    assert refusal(str(first), models) == refusal("Split-00001-of-00002", models) == words
+    strange = folder / "Strange-99999-of-99999.gguf"
+    strange.touch()
+    assert resolve(str(strange), models, catalog()) == strange, "no name costs a walk over so many files"
+
+
+def test_a_damaged_file_is_not_loaded(models: Path) -> None:
+    file = models / "Plain-Q4_K_M.gguf"
+    write_origin(file, Origin("a/b", "c" * 40, file.name, 0, sha256="0" * 64))
+    note_damage(file, damaged=True)
+    assert refusal("plain-q4_k_m", models).startswith(f"{file} is damaged: slipstream models verify found another hash")
+    note_damage(file, damaged=False)
+    assert resolve("plain-q4_k_m", models, catalog()) == file

@@ -407,3 +407,24 @@ def test_a_pair_is_judged_by_its_files(home: Home, shelf: Shelf, random_model: P
     assert not shelf.check("one", "random").usable
     with pytest.raises(ShelfError, match="Get it with: slipstream models pull other"):
         shelf.check("other")
+
+
+def test_a_path_outside_of_every_known_folder(home: Home, shelf: Shelf, tmp_path: Path) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    target, draft = elsewhere / "t.gguf", elsewhere / "d.bin"
+    target.write_bytes(home.files[ONE_TARGET])
+    draft.write_bytes(home.files[SHARED_DRAFT])
+    check = shelf.check(str(target), str(draft))
+    assert any(str(draft) in fact.text for fact in check.facts)
+    assert any("same vocabulary" in fact.text or "too large to pay" in fact.text for fact in check.facts)
+    assert [one.whole for one in shelf.verify(str(target), lambda *step: None)] == [None]
+    assert "Slipstream did not fetch it" in shelf.removal(str(target)).refusal
+    with pytest.raises(ShelfError, match=rf"^There is no file {elsewhere}/x.gguf\.$"):
+        shelf.check(f"{elsewhere}/x.gguf")
+    with pytest.raises(ShelfError, match="is a folder, and a model is a file"):
+        next(iter(shelf.verify(str(elsewhere), lambda *step: None)))
+    part = elsewhere / "Cut-00001-of-00002.gguf"
+    part.write_bytes(home.files[ONE_TARGET])
+    assert not shelf.check(str(part)).usable
+    assert any("Cut-00002-of-00002.gguf" in fact.text for fact in shelf.check(str(part)).facts)

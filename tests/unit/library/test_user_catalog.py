@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -113,3 +114,16 @@ def test_a_name_used_twice_counts_once(file: Path) -> None:
     loaded = load(file, PAIR + PAIR.replace("My own", "Another"))
     assert loaded.complaints == (f"{file}: entry 2, field name: mine was used before; the entry is left out.",)
     assert loaded.catalog.find("mine") is loaded.catalog.find("My own")
+
+
+def test_a_catalogue_that_is_no_file_or_has_no_end_costs_a_sentence(file: Path) -> None:
+    os.mkfifo(file)
+    words = f"{file} cannot be read: it is no regular file. The shipped catalogue is used."
+    assert load_catalog(file) == (catalog(), (words,), frozenset())
+    file.unlink()
+    file.symlink_to("/dev/zero")
+    assert load_catalog(file).complaints == (words,)
+    file.unlink()
+    file.write_bytes(b"#" * 1_100_000)
+    words = f"{file} cannot be read: it has 1.1 MB, and a catalogue has 1 MB at most. The shipped catalogue is used."
+    assert load_catalog(file).complaints == (words,)

@@ -159,7 +159,7 @@ def test_a_file_of_that_name_is_somebody_elses(hub: Hub, tmp_path: Path) -> None
     assert "is not the hub's file: its SHA-256 is another one; " in str(error)
     assert mine.read_bytes() == b"?" * len(data)
     assert hub.requests == []
-    Running([[want(hub, tmp_path)]], replace=True).result()
+    Running([[want(hub, tmp_path)]], replace=lambda path: True).result()
     assert mine.read_bytes() == data
 
 

@@ -1,0 +1,49 @@
+"""What there is of a file that the hub has, and whether Slipstream may put a new one in its place."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from app.library.hub_answer import RemoteFile
+from app.library.layout import part_file
+from app.library.origins import is_damaged, own_origin
+
+State = Literal["here", "partial", "absent", "changed", "damaged", "differs"]
+"""Whole; begun; not here; fetched when the hub had another version; fetched and found damaged; another file of that
+name is here, which Slipstream did not fetch."""
+
+REPLACED: frozenset[State] = frozenset({"changed", "damaged"})
+"""States of files that Slipstream fetched and may put new ones in the place of."""
+
+
+def what_is_here(destination: Path, file: RemoteFile) -> tuple[State, int]:
+    """Told from the files alone: a remembered flag may be wrong after a power cut."""
+    present = _size(destination)
+    replaced = _why_replaced(destination, file) if present is not None else None
+    if present == file.size and replaced is None:
+        return "here", file.size
+    if present is not None and replaced is None:
+        return "differs", 0
+    begun = _size(part_file(destination)) or 0
+    have = begun if begun <= file.size else 0  # a longer one is of another version, and the transfer starts anew
+    return replaced or ("partial" if have else "absent"), have
+
+
+def _why_replaced(destination: Path, file: RemoteFile) -> State | None:
+    """What is wrong with a file that we fetched; None: nothing, or it is not ours."""
+    if is_damaged(destination):
+        return "damaged"
+    ours = own_origin(destination)
+    if ours is None:
+        return None
+    known = (ours.expected, file.sha256 or (file.blob if ours.sha256 is None else None))
+    other = None not in known and known[0] != known[1]
+    return "changed" if other or ours.size != file.size else None
+
+
+def _size(file: Path) -> int | None:
+    try:
+        return file.stat().st_size if file.is_file() else None
+    except OSError:
+        return None

@@ -1,0 +1,23 @@
+"""``slipstream doctor`` names what settings.toml asks for and is not here."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.commands import doctor
+
+
+def test_a_model_and_a_draft_that_are_not_there(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "settings.toml").write_text('model = "smollm2-135m"\ndraft = "nowhere.gguf"\n')
+    problems: list[str] = []
+    doctor._settings(problems)
+    assert problems == ['settings.toml: draft = "nowhere.gguf": There is no file nowhere.gguf.']
+    (tmp_path / "settings.toml").write_text('model = "./gone.gguf"\n')
+    problems.clear()
+    doctor._settings(problems)
+    assert problems == ['settings.toml: model = "./gone.gguf": There is no file ./gone.gguf.']
