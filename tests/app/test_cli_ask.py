@@ -173,7 +173,6 @@ def test_options_reach_the_engine(ask: Slipstream, tmp_path: Path, model: Path) 
         "context": 512,
         "threads": 3,
         "mode": "exact",
-        "draft_refused": None,
     }
     sampling = generate["settings"].pop("sampling")
     assert sampling.items() >= {"temperature": 0.0, "top_k": 3, "top_p": 0.5, "min_p": 0.1}.items()
