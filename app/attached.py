@@ -96,6 +96,14 @@ def read_attachment(folder: Path, path: str) -> Attachment | None:
     return packed(name, str(place), raw, status.st_mtime)
 
 
+def with_kept(text: str, new: Sequence[Attachment], before: Sequence[Attachment]) -> tuple[Attachment, ...]:
+    """What goes with a message that was edited: ``new``, and of the files that went along ``before`` those that it
+    still names but that could not be read anew, because they are gone."""
+    named = {name for mention in mentions(text) for name in (mention.path, mention.path.rstrip(_BEHIND))}
+    read = {one.path for one in new}
+    return (*new, *(one for one in before if one.path in named and one.path not in read))
+
+
 def packed(path: str, place: str, raw: bytes, modified: float) -> Attachment:
     """An attachment made of the bytes of a file. AttachmentError when they are no text."""
     import hashlib

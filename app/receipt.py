@@ -171,6 +171,12 @@ def short_count(count: int) -> str:
     return f"{thousands:.1f}k" if thousands < 9.95 and thousands != int(thousands) else f"{thousands:.0f}k"
 
 
+def continued(receipt: Receipt) -> str:
+    """What the figures of a continued answer are for; empty for any other."""
+    begun = receipt.continued_from
+    return f"continued behind {begun:,} tokens; figures are for what came after" if begun else ""
+
+
 def _context(stats: Stats, context: int, steady: bool) -> str:
     if not context:
         return ""

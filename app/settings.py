@@ -65,6 +65,9 @@ class Settings(BaseModel):
     system: str = ""
     """The system prompt: what the model is told before the first message. Empty: none."""
 
+    save_folder: str = ""
+    """The folder that answers are saved to from the chat. Empty: the folder that Slipstream was started in."""
+
     theme: str = "slipstream-dark"
     """The colours of the terminal interface, by the theme's name."""
 

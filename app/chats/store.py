@@ -176,10 +176,11 @@ class ChatStore(ListedChats):
             self._keeper.remove(lambda db: tree.remove_message(db, said, title), said.conversation, said.id)
             return said.content
 
-    def start_answer(self, conversation_id: int, *, parent: int) -> Message:
-        """An empty answer in state ``writing`` below the user message ``parent``; it becomes the leaf. Regenerate:
-        call it again with the same parent."""
-        answer = Message(tree.new_id(), conversation_id, parent, "assistant", "", "writing", None, time.time(), None)
+    def start_answer(self, conversation_id: int, *, parent: int, text: str = "") -> Message:
+        """An answer in state ``writing`` below the user message ``parent``; it becomes the leaf. Regenerate: call it
+        again with the same parent. Continue: likewise, with the ``text`` that the answer before had."""
+        number, now, text = tree.new_id(), time.time(), storable(text)
+        answer = Message(number, conversation_id, parent, "assistant", text, "writing", None, now, None)
         with self._lock:
             self._require_parent(answer)
             token = self._keeper.token
@@ -248,6 +249,12 @@ class ChatStore(ListedChats):
         with self._lock:
             said = self._message(message_id)
             return self._keeper.read(lambda db: tree.below(db, said.conversation, said.parent), said.conversation)
+
+    def variants(self, conversation_id: int) -> dict[int, tuple[int, int]]:
+        """Every message of the path that has siblings -> which of how many it is: (2, 3). One query for them all."""
+        with self._lock:
+            self._keeper.hold(conversation_id)
+            return self._keeper.in_memory(lambda db: tree.variants(db, conversation_id))
 
     def switch_leaf(self, message_id: int) -> tuple[Message, ...]:
         """Show the branch through this message, down to its newest descendant; returns the new path."""

@@ -44,6 +44,19 @@ PATH: Final = f"""
     SELECT {_MESSAGE} FROM up JOIN messages m ON m.id = up.id ORDER BY up.depth DESC
 """
 
+VARIANTS: Final = f"""
+    WITH RECURSIVE up (id, parent) AS (
+        SELECT m.id, m.parent FROM conversations c JOIN messages m ON m.id = c.leaf WHERE c.id = ?1
+        UNION ALL
+        SELECT m.id, m.parent FROM up JOIN messages m ON m.id = up.parent
+        LIMIT {_DEEPEST}
+    )
+    SELECT up.id, sum(s.id <= up.id), count(*)
+    FROM up CROSS JOIN messages s ON s.conversation = ?1 AND s.parent IS up.parent
+    GROUP BY up.id HAVING count(*) > 1
+"""
+"""A CROSS JOIN keeps this order of the tables: for each message of the path its siblings, by the index."""
+
 NEWEST_BELOW: Final = f"""
     WITH RECURSIVE down (id, depth) AS (
         VALUES (?, 0)
@@ -117,6 +130,11 @@ def below(db: sqlite3.Connection, conversation_id: int, parent: int | None) -> t
     """The children of ``parent``, or with None the conversation's first messages; oldest first."""
     query = f"SELECT {_MESSAGE} FROM messages m WHERE m.conversation = ? AND m.parent IS ? ORDER BY m.id"
     return tuple(Message(*row) for row in db.execute(query, (conversation_id, parent)))
+
+
+def variants(db: sqlite3.Connection, conversation_id: int) -> dict[int, tuple[int, int]]:
+    """Messages of the path that have siblings -> which of how many each is, by age."""
+    return {row[0]: (row[1], row[2]) for row in db.execute(VARIANTS, (conversation_id,))}
 
 
 def newest_below(db: sqlite3.Connection, message_id: int) -> int:

@@ -44,6 +44,7 @@ def open_chat(options: Mapping[str, Any]) -> int:
         pair_request=partial(pair_request, settings),
         memory=memory,
         first_run=not (settings.model or settings.draft or kept.target),
+        save_folder=settings.save_folder,
     )
 
 

@@ -55,6 +55,8 @@ class Answer:
 
     settings: GenerateSettings
     phase: Phase = Phase.WAITING
+    so_far: str = ""
+    """What it begins with, when it goes on with another one; ``text`` is what is new."""
     text: str = ""
     fresh: list[str] = field(default_factory=list)
     """Pieces that the screen has not drawn yet."""
@@ -77,6 +79,12 @@ class Answer:
     @property
     def running(self) -> bool:
         return self.phase is not Phase.ENDED
+
+    @property
+    def whole(self) -> str:
+        """All of it, as it is shown and kept."""
+        retracted = self.finished.retracted if self.finished else 0
+        return self.so_far[: len(self.so_far) - retracted] + self.text
 
 
 @dataclass
@@ -154,7 +162,9 @@ class Answering:
     def submit(self, settings: GenerateSettings) -> Answer:
         """Ask for an answer. One at a time: call it only when not :attr:`busy`."""
         assert not self.busy
-        self.answer = Answer(settings)
+        begun = settings.answer_so_far
+        so_far = begun.text if begun else ""
+        self.answer = Answer(settings, so_far=so_far, fresh=[so_far] if so_far else [])
         self._wake.set()
         return self.answer
 

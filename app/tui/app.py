@@ -19,7 +19,7 @@ from textual.screen import Screen
 
 from app.chats.records import Notice
 from app.library.records import Listing, ShelfError
-from app.tui import commands
+from app.tui import clipboard, commands
 from app.tui.background import aside
 from app.tui.keys import APP
 from app.tui.models_door import ModelsDoor
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from app.chats.store import ChatStore
     from app.last_choice import Memory
     from app.library.records import Library
+    from app.tui.clipboard import Copied
     from app.tui.model_choice import Choice
     from app.tui.ports import Engine, PairRequest
     from engine.protocol import LoadSettings
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 STYLED: Final = (
-    "attached_row completions composer header key_bar legend notice prompt_row speculation_picker thought too_small "
-    "transcript turns welcome"
+    "attached_row code_label completions composer editing_row header key_bar legend notice prompt_row selectable_turn "
+    "speculation_picker thought too_small transcript turns welcome"
 )
 WIDGET_STYLES: Final = [f"widgets/{name}.tcss" for name in STYLED.split()]
 
@@ -76,6 +77,7 @@ class SlipstreamApp(App[None]):
         pair_request: PairRequest | None = None,
         memory: Memory | None = None,
         first_run: bool = False,
+        save_folder: str = "",
     ) -> None:
         super().__init__()
         self.engine = engine
@@ -92,6 +94,10 @@ class SlipstreamApp(App[None]):
         self._looking_for_models = False
         self.pair_request = pair_request or plain_request
         """From the paths of a target and a draft (empty: none) to what the engine is asked to load."""
+        self.save_folder = save_folder
+        """Where answers are saved; empty: the current folder."""
+        self.copied: asyncio.Future[Copied] | None = None
+        """Where the text went that was copied last."""
         self.fault: BaseException | None = None
         """The exception that ended the app, for whoever ran it."""
         self.before_leaving: Callable[[], None] = lambda: None
@@ -137,6 +143,11 @@ class SlipstreamApp(App[None]):
         else:
             screen.say(notice.text, notice.severity)
             screen.show_trouble()
+
+    def copy_to_clipboard(self, text: str) -> None:
+        """Whoever copies or cuts: to the terminal at once, and to this machine's own clipboard beside that."""
+        super().copy_to_clipboard(text)
+        self.copied = asyncio.ensure_future(clipboard.hand_over(text))
 
     # ----------------------------------------------------------------------------------------------------- actions
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from app.tui import command_models as models
 from app.tui import command_settings as settings
+from app.tui import command_turns as turns
 from app.tui.chat_settings import SETTINGS
 from app.tui.commands import Command, can, does, key_of
 from app.tui.widgets.completions import Suggestion
@@ -93,13 +94,17 @@ COMMANDS: Final = (
         asks=True,
     ),
     _action("compare", "Compare", "the same prompt with and without speculation", "compare"),
-    _action("regenerate", "Regenerate", "answer the last message again", "regenerate"),
-    _action("continue", "Continue", "go on with an answer that was stopped", "continue_answer"),
-    _action("edit", "Edit", "change the last message and send it again", "edit"),
-    _action("copy", "Copy", "copy what is selected", "copy"),
-    _action("save", "Save answer", "write the last answer to a file", "save_answer", words="[FILE]"),
+    turns.command("regenerate", "Answer again", "another answer; this one stays beside it", "again"),
+    turns.command("continue", "Go on", "continue an answer that was cut short", "go_on"),
+    turns.command("edit", "Edit and send again", "your message becomes a branch beside this one", "edit"),
+    turns.command("previous", "Variant before", "what was said here before", "previous"),
+    turns.command("next", "Variant behind", "what was said here later", "next"),
+    turns.command("copy", "Copy answer", "its text as it was said, without thoughts", "copy"),
+    turns.copy_code("copy-code"),
+    _action("copy-selected", "Copy", "copy what is selected", "copy"),
+    turns.command("save", "Save answer", "into a Markdown file", "save"),
     _EXPORT,
-    _action("receipt", "Receipt", "what an answer was made with, figure by figure", "receipt"),
+    turns.command("receipt", "Receipt", "what an answer was made with, figure by figure", "receipt"),
     _action("xray", "X-ray", "tint tokens by who proposed them", "xray"),
     _action("thoughts", "Thoughts", "unfold or fold what was thought before the answer", "thoughts"),
     _action("latest", "Latest text", "go to the end and follow it", "latest"),

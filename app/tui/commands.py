@@ -47,6 +47,8 @@ class Command:
     complete: Complete = lambda screen: ()
     available: Callable[[ChatScreen], bool] = lambda screen: True
     """Whether it is there and does something now."""
+    why_not: Callable[[ChatScreen], str] = lambda screen: ""
+    """Why it does nothing now, in a sentence, where there is one."""
     asks: bool = False
     """Chosen in the palette, it is put into the composer to be completed."""
     slow: bool = False
@@ -108,7 +110,7 @@ async def run(screen: ChatScreen, typed: Typed) -> None:
         raise RefusedError(f"/{command.name} takes nothing behind it; {clean_line(typed.argument, 40)} was not used.")
     if not command.available(screen):
         stop = " An answer is being made; esc stops it." if screen.dialogue.live is not None else ""
-        raise RefusedError(f"/{command.name} can do nothing now.{stop}")
+        raise RefusedError(command.why_not(screen) or f"/{command.name} can do nothing now.{stop}")
     result = command.run(screen, typed.argument)
     if result is not None:
         await result

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from app.attached import in_prompt
+from app.attached import in_prompt, with_kept
 from app.chats.records import Attachment, Figures, Message, MessageState, StoreError
 from engine.protocol import Finished
 from engine.protocol import Message as PromptMessage
@@ -28,6 +28,10 @@ class Turn:
     attached: tuple[Attachment, ...] = ()
     since: Mapping[int, str] = field(default_factory=dict)
     """Attachment -> what has become of its file: ``changed since`` or ``gone``."""
+    so_far: str = ""
+    """What an answer that goes on with another one is kept with from its beginning."""
+    variant: tuple[int, int] | None = None
+    """Which of how many variants this is, where there are several."""
 
     @property
     def text(self) -> str:
@@ -62,6 +66,7 @@ class OpenChat:
         self._path = list(store.path(self.conversation.id))
         self._attached = store.attachments(self.conversation.id)
         self._since: dict[int, str] = {}
+        self._variants = store.variants(self.conversation.id)
         self._read: tuple[int, int] | None = None
         """Message id and tokens of an answer that was stopped while its prompt was read."""
 
@@ -84,10 +89,20 @@ class OpenChat:
         """The turns ``start`` to ``stop`` with their figures."""
         part = [message for message in self._path[max(0, start) : stop] if message.role != "system"]
         figures = self.store.figures(message.id for message in part if message.role == "assistant")
-        return [
-            Turn(message, figures.get(message.id), attached=self._attached.get(message.id, ()), since=self._since)
-            for message in part
-        ]
+        return [self._turn(message, figures.get(message.id)) for message in part]
+
+    def _turn(self, message: Message, figures: Figures | None = None) -> Turn:
+        attached, variant = self._attached.get(message.id, ()), self._variants.get(message.id)
+        return Turn(message, figures, attached=attached, since=self._since, variant=variant)
+
+    def position(self, message_id: int) -> int | None:
+        """Where a message is on the path; None when it is on another branch."""
+        return next((at for at, message in enumerate(self._path) if message.id == message_id), None)
+
+    @property
+    def leaf(self) -> int:
+        """The last message's id. There must be one."""
+        return self._path[-1].id
 
     @property
     def attached(self) -> tuple[Attachment, ...]:
@@ -130,15 +145,20 @@ class OpenChat:
 
     # --------------------------------------------------------------------------------------------- what is said
 
-    def say(self, text: str, attached: Sequence[Attachment] = ()) -> Turn:
-        """Keep the user's message; it is committed when this returns."""
+    def say(self, text: str, attached: Sequence[Attachment] = (), *, instead_of: Message | None = None) -> Turn:
+        """Keep the user's message, behind the last one or as a variant of ``instead_of``, whose files it keeps
+        where it names them still and none is attached anew; it is committed when this returns."""
+        at = self.position(instead_of.id) if instead_of is not None else None
+        if at is not None:
+            attached = with_kept(text, attached, self._attached.get(self._path[at].id, ()))
+            del self._path[at:]
         parent = self._path[-1].id if self._path else None
         message = self.store.append_user(self.conversation.id, text, parent=parent, attached=attached)
         self._path.append(message)
         if attached:
             self._attached = self.store.attachments(self.conversation.id)
         self._refresh()
-        return Turn(message, attached=self._attached.get(message.id, ()), since=self._since)
+        return self._turn(message)
 
     def take_back(self, turn: Turn) -> str:
         """The message was refused before any answer began: remove it, and hand its text back."""
@@ -171,13 +191,32 @@ class OpenChat:
                 messages.append(PromptMessage(role=message.role, content=content))
         return tuple(messages)
 
+    # ------------------------------------------------------------------------------------------------- branches
+
+    def go_back_to(self, message_id: int) -> Turn | None:
+        """Leave out what follows this message, for another answer to it; the store changes when that begins. None when
+        the message is on another branch."""
+        at = self.position(message_id)
+        if at is None:
+            return None
+        del self._path[at + 1 :]
+        return self._turn(self._path[-1])
+
+    def show_branch(self, message_id: int) -> None:
+        """Take the branch through this message, down to its newest descendant."""
+        self._path = list(self.store.switch_leaf(message_id))
+        self._refresh()
+
     # ----------------------------------------------------------------------------------------------- the answer
 
     def begin(self, turn: Turn) -> None:
         """The engine has taken the message: from now on there is an answer, even if it stays empty."""
         if turn.message is None:
-            turn.message = self.store.start_answer(self.conversation.id, parent=self._path[-1].id)
+            parent = self._path[-1].id
+            turn.message = self.store.start_answer(self.conversation.id, parent=parent, text=turn.so_far)
             self._path.append(turn.message)
+            self._refresh()
+            turn.variant = self._variants.get(turn.message.id)
 
     def checkpoint(self, turn: Turn, text: str) -> None:
         """The answer so far, in case of a kill."""
@@ -189,10 +228,10 @@ class OpenChat:
         self.begin(turn)
         assert turn.message is not None
         if answer.failure is not None:
-            ended = self.store.fail_answer(turn.message.id, answer.failure.message, text=answer.text)
+            ended = self.store.fail_answer(turn.message.id, answer.failure.message, text=answer.whole)
         else:
             ended = self.store.finish_answer(turn.message.id, _finished(answer))
-        turn.message = replace(ended, content=answer.text)
+        turn.message = replace(ended, content=answer.whole)
         if not answer.text and answer.read is not None and answer.read[0] < answer.read[1]:
             self._read = (ended.id, answer.read[0])
         turn.figures = self.store.figures([ended.id]).get(ended.id)
@@ -201,15 +240,17 @@ class OpenChat:
 
     def _refresh(self) -> None:
         self.conversation = self.store.conversation(self.conversation.id) or self.conversation
+        self._variants = self.store.variants(self.conversation.id)
 
 
 def _finished(answer: Answer) -> Finished:
+    """What is kept of an answer that ended: its whole text, and the figures of what is new."""
     if answer.finished is not None:
-        return answer.finished
+        return answer.finished.model_copy(update={"text": answer.whole})
     return Finished(
         id=0,
         finish_reason="cancelled",
-        text=answer.text,
+        text=answer.whole,
         token_ids=(),
         sources="",
         stats=answer.stats or Stats(),

@@ -6,18 +6,23 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from app.chats.records import StoreError
+from app.tui import continuing
 from app.tui.answering import Answer, Answering, Phase
 from app.tui.commands import typed_as
 from app.tui.conversation import OpenChat, Turn
-from app.tui.live import LiveAnswer
+from app.tui.editing import Editing
+from app.tui.live import Beside, LiveAnswer
+from app.tui.thoughts import Thinking
 from app.tui.widgets.turns import UserTurn
 
 if TYPE_CHECKING:
-    from app.chats.records import Attachment
+    from app.chats.records import Attachment, Unsent
     from app.chats.store import ChatStore
     from app.tui.ports import Engine
     from app.tui.widgets.composer import Composer
     from app.tui.widgets.notice import NoticeLine, Severity
+    from app.tui.widgets.selectable_turn import SelectableTurn
     from app.tui.widgets.transcript import Transcript
     from engine.protocol import Failed, GenerateSettings, LoadSettings
 
@@ -25,6 +30,13 @@ log = logging.getLogger(__name__)
 
 ONE_AT_A_TIME: Final = "One answer at a time: your text waits here. esc stops the running answer."
 ANSWER_FIRST: Final = "An answer is being written here; stop it (esc in the chat) or wait for its end first."
+WRITING: Final = "An answer is being made: esc stops it, then this works."
+CHANGED: Final = "Another Slipstream has written here meanwhile. This is how the chat is now: look, then press again."
+GONE: Final = "This turn is not in the chat any more; the chat is shown as it is now."
+BACK: Final = "Stopped before a word had come: the answer is as it was."
+SAME_AGAIN: Final = (
+    "At temperature 0 or with a fixed seed the same answer comes again, unless something else has changed."
+)
 
 
 class Stage(Protocol):
@@ -61,9 +73,20 @@ class Stage(Protocol):
 
     def keep_unsent(self) -> None: ...
 
+    def take_unsent(self) -> Unsent: ...
+
+    def put_unsent(self, unsent: Unsent) -> None: ...
+
     def speaker(self) -> str: ...
 
     async def show_chat(self) -> None: ...
+
+    async def show_branch(self, instead_of: int, message_id: int) -> None: ...
+
+    def show_editing(self, turn: Turn | None) -> None: ...
+
+    @property
+    def target_path(self) -> str: ...
 
     def call_next(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> Any: ...
 
@@ -78,6 +101,7 @@ class Dialogue:
         self.chat = OpenChat(store)
         self.answering = Answering(engine, load, changed=stage.engine_changed, ended=self._ended, no_model=no_model)
         self.live: LiveAnswer | None = None
+        self.editing = Editing(stage)
         self.left = False
         """The app ends: nothing is drawn or sent any more."""
         self._stage = stage
@@ -102,16 +126,16 @@ class Dialogue:
         """Keep the composer's message, show it, and ask for an answer."""
         if not self._stage.composer.text.strip():
             return
-        if self.stoppable:
+        if self.stoppable or (self.live is not None and self.editing.turn is not None):
             self._stage.say(ONE_AT_A_TIME)
-            return
-        message = await self._stage.take_message()
-        if message is None:
-            return
-        if self.live is None:
-            await self._send(*message)
-        else:
+        elif self.editing.turn is not None:
+            await self.resend(self.editing.turn)
+        elif (message := await self._stage.take_message()) is None:
+            return  # why not was said
+        elif self.live is not None:
             await self._wait_with(*message)
+        else:
+            await self._send(*message)
 
     async def _wait_with(self, text: str, attached: tuple[Attachment, ...]) -> None:
         """The answer before is ending: show the message, and send it when that is done."""
@@ -136,18 +160,119 @@ class Dialogue:
         self._stage.keep_unsent()
         await self._ask(question)
 
-    async def _ask(self, question: Turn) -> None:
-        """Have the last message of the chat answered."""
+    async def _ask(
+        self,
+        question: Turn,
+        beside: Beside | None = None,
+        goes_on: Turn | None = None,
+        gone: Sequence[SelectableTurn] = (),
+    ) -> None:
+        """Have the last message of the chat answered. ``goes_on``: the answer to it that is continued; ``gone``: what
+        is on screen and no longer follows."""
         stage = self._stage
-        answer = self.answering.submit(stage.settings())
-        live = self.live = LiveAnswer(answer, self.chat, question, stage.speaker())
+        settings = stage.settings()
+        if goes_on is not None:
+            settings = continuing.going_on(settings, goes_on, self.answering.state.pair, stage.target_path)
+        answer = self.answering.submit(settings)
+        if goes_on is not None:
+            answer.thinking = Thinking.of(goes_on.figures.receipt() if goes_on.figures else None)
+        live = self.live = LiveAnswer(answer, self.chat, question, stage.speaker(), beside)
         stage.show_header()
         stage.show_empty()
         stage.say_no_model()
-        await stage.transcript.append(live.asked, live.view)
+        await stage.transcript.take_away(gone)
+        await stage.transcript.append(*((live.asked,) if live.asked else ()), live.view)
+        await live.draw(self._keep)
         stage.transcript.follow()
         stage.animate_answers(True)
         stage.engine_changed()
+
+    # ---------------------------------------------------------------------------------------------------- variants
+
+    async def regenerate(self, turn: Turn) -> None:
+        """Another answer to the message that ``turn`` answers, or is. What was there stays as a variant."""
+        said = turn.message
+        question = said.parent if said is not None and said.role == "assistant" else said.id if said else None
+        if question is not None and await self._may_branch():
+            settings = self._stage.settings()
+            if settings.seed is not None or settings.sampling.temperature == 0:
+                self._stage.say(SAME_AGAIN)
+            await self._answer_again(question)
+
+    async def continue_(self, turn: Turn) -> None:
+        """Go on with an answer that was cut short. What was there stays as a variant."""
+        if reason := continuing.why_not(turn):
+            self._stage.say(reason)
+        elif turn.message is not None and turn.message.parent is not None and await self._may_branch():
+            await self._answer_again(turn.message.parent, goes_on=turn)
+
+    async def _answer_again(self, question_id: int, goes_on: Turn | None = None) -> None:
+        beside = Beside(self.chat.leaf)
+        question = self.chat.go_back_to(question_id)
+        if question is not None:
+            self.editing.follow(self.chat)
+            await self._ask(question, beside, goes_on, self._stage.transcript.from_message(question_id)[1:])
+
+    async def resend(self, turn: Turn) -> None:
+        """What the composer holds goes out as a variant of the user's ``turn``, with a branch of its own."""
+        said = turn.message
+        if said is None or not await self._may_branch() or self.editing.turn is not turn:
+            return
+        message = await self._stage.take_message()
+        if message is None:
+            return
+        text, attached = message
+        self._sending = typed_as(text)
+        self.editing.end()
+        beside, gone = Beside(self.chat.leaf, edited=turn), self._stage.transcript.from_message(said.id)
+        question = self.chat.say(text, attached, instead_of=said)
+        self._sending = ""
+        self._stage.keep_unsent()
+        await self._ask(question, beside, gone=gone)
+
+    def edit(self, turn: Turn) -> None:
+        """Put what the user said into the composer, to be said otherwise."""
+        if self.live is not None:
+            self._stage.say(WRITING)
+        elif turn.message is not None:
+            self.editing.begin(turn)
+
+    async def show_sibling(self, turn: Turn, step: int) -> None:
+        """The variant of ``turn`` that is ``step`` further, with what was said behind it last."""
+        if self.live is not None:
+            self._stage.say(WRITING)
+            return
+        if turn.message is None:
+            return
+        try:
+            variants = [message.id for message in self.store.siblings(turn.message.id)]
+            at = variants.index(turn.message.id) + step
+            if 0 <= at < len(variants):
+                self.chat.show_branch(variants[at])
+                await self._stage.show_branch(turn.message.id, variants[at])
+        except StoreError:  # another instance took it back
+            await self._look_again()
+
+    async def _may_branch(self) -> bool:
+        """Whether the chat can be gone on with otherwise now; says why not."""
+        stage = self._stage
+        if self.live is not None:
+            stage.say(WRITING)
+            return False
+        if self.answering.load is None and self.answering.state.pair is None:
+            stage.say_no_model()
+            return False
+        if self.chat.read_again():
+            await stage.show_chat()
+            stage.say(CHANGED, "warning")
+            return False
+        stage.notices.clear()
+        return True
+
+    async def _look_again(self) -> None:
+        self.chat.read_again()
+        await self._stage.show_chat()
+        self._stage.say(GONE, "warning")
 
     # ------------------------------------------------------------------------------------------- while it answers
 
@@ -177,17 +302,13 @@ class Dialogue:
     async def _close_answer(self, live: LiveAnswer) -> None:
         failure = live.answer.failure
         self._clear_hint()
-        refused = await live.close()
+        await live.close()
         waiting = await self._take_waiting()
-        if refused is not None:
-            if waiting is not None:
+        if live.in_vain:
+            if waiting is not None and live.refused:
                 self._stage.composer.give_back(typed_as(waiting.text))
-                waiting = None
-            self._stage.composer.give_back(typed_as(refused))
-            self._sending = ""
-            self._stage.keep_unsent()
-            self._stage.say(failure.message if failure else "", "warning")
-            self._stage.show_empty()
+                waiting, self._sending = None, ""
+            await self._take_back(live)
         if failure is not None:  # it was said, under the answer or above the composer
             self._stage.was_told(failure)
         self.live = None
@@ -199,6 +320,24 @@ class Dialogue:
         if turns and not self.left:
             attached = [one for turn in turns for one in turn.attached]
             await self._send("\n\n".join(turn.text for turn in turns), attached)
+
+    async def _take_back(self, live: LiveAnswer) -> None:
+        """Nothing came of an answer: what was on screen before it is there again, and its message in the composer."""
+        failure, beside, stage = live.answer.failure, live.beside, self._stage
+        text = self.chat.take_back(live.question) if live.asked is not None else None
+        if beside is not None:
+            self.chat.show_branch(beside.leaf)
+            await stage.show_chat()
+        if text is not None and beside is not None and beside.edited is not None:
+            self.editing.begin(beside.edited, text)
+        elif text is not None:
+            stage.composer.give_back(typed_as(text))
+        stage.keep_unsent()
+        if failure is not None:
+            stage.say(failure.message, "warning")
+        else:
+            stage.say(BACK)
+        stage.show_empty()
 
     async def _take_waiting(self) -> Turn | None:
         if self._waiting is None:
@@ -237,7 +376,10 @@ class Dialogue:
         if live is not None and live.answer.running:
             answer = live.answer
             answer.finish_reason, answer.phase = "cancelled", Phase.ENDED
-            live.chat.end(live.turn, answer)
+            if not live.in_vain:
+                live.chat.end(live.turn, answer)
         if self._waiting is not None:
+            if live is not None and live.in_vain and live.beside is not None:
+                self.chat.show_branch(live.beside.leaf)
             self.chat.say(self._waiting.turn.text, self._waiting.turn.attached)
             self._waiting = None

@@ -18,7 +18,11 @@ COMPOSER: Final = (
 CHAT: Final = (
     # With priority: an esc that has to bubble up from the composer is overtaken by the text and the enter behind it.
     Binding("escape", "stop", "stop", key_display="esc", id="chat.stop", priority=True),
+    Binding("escape", "leave_edit", "leave the edit", key_display="esc", id="chat.leave_edit", priority=True),
     Binding("ctrl+t", "speculation", "speculation", id="chat.speculation"),
+    # Two keys: alt+up is the window's in some terminals, ctrl+up the desktop's on some machines.
+    Binding("alt+up,ctrl+up", "select('up')", "turns", key_display="alt+↑", id="chat.select_up", priority=True),
+    Binding("alt+down,ctrl+down", "select('down')", "next turn", show=False, id="chat.select_down", priority=True),
     Binding("ctrl+r", "app.compare", "compare", id="chat.compare"),
     Binding("ctrl+l", "app.models", "models", id="chat.models"),
     Binding("ctrl+o", "app.chats", "chats", id="chat.chats"),
@@ -26,6 +30,26 @@ CHAT: Final = (
     Binding("ctrl+end", "latest", "latest", show=False, id="chat.latest"),
     Binding("f4", "xray", "x-ray", key_display="f4", show=False, id="chat.xray"),
     Binding("ctrl+c,super+c", "copy", "copy", show=False, priority=True, id="chat.copy"),
+)
+
+# The keys of a selected turn. With priority, so that each is done with before the key behind it is looked at.
+TURN: Final = (
+    Binding("r", "screen.turn('again')", "again", id="turn.again", priority=True),
+    Binding("e", "screen.turn('edit')", "edit", id="turn.edit", priority=True),
+    Binding("g", "screen.turn('go_on')", "go on", id="turn.go_on", priority=True),
+    Binding("c", "screen.turn('copy')", "copy", id="turn.copy", priority=True),
+    Binding("b", "screen.turn('block', 1)", "copy code", id="turn.block", priority=True),
+    *(
+        Binding(str(n), f"screen.turn('block', {n})", f"block {n}", show=False, id=f"turn.block_{n}", priority=True)
+        for n in range(1, 10)
+    ),
+    Binding("left", "screen.turn('previous')", "variants", key_display="←→", id="turn.previous", priority=True),
+    Binding("right", "screen.turn('next')", "next variant", show=False, id="turn.next", priority=True),
+    Binding("i", "screen.turn('receipt')", "receipt", id="turn.receipt", priority=True),
+    Binding("s", "screen.turn('save')", "save", id="turn.save", priority=True),
+    Binding("up", "screen.select('up')", "turn before", show=False, id="turn.up", priority=True),
+    Binding("down", "screen.select('down')", "turn behind", show=False, id="turn.down", priority=True),
+    Binding("escape,enter", "screen.deselect", "back", key_display="esc", id="turn.back", priority=True),
 )
 
 APP: Final = (

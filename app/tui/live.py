@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
 from app.tui.answering import Answer
@@ -19,18 +20,36 @@ Keep = Callable[..., None]
 """``keep(write, *what)``: write to the store and survive it."""
 
 
+@dataclass(frozen=True)
+class Beside:
+    """What an answer is a variant of, and what comes back when nothing comes of it."""
+
+    leaf: int
+    """The last message of the branch that was on screen."""
+    edited: Turn | None = None
+    """The message that was edited; None: its answer is made again, or goes on."""
+
+
 class LiveAnswer:
     """One question, its answer, and the two turns on screen that show them."""
 
-    def __init__(self, answer: Answer, chat: OpenChat, question: Turn, speaker: str) -> None:
+    def __init__(
+        self, answer: Answer, chat: OpenChat, question: Turn, speaker: str, beside: Beside | None = None
+    ) -> None:
         self.answer = answer
         self.chat = chat
         self.question = question
-        self.turn = Turn(None)
-        self.asked = UserTurn(question)
+        self.beside = beside
+        self.turn = Turn(None, so_far=answer.so_far)
+        self.asked = UserTurn(question) if self._is_new_question else None
+        """None: the question was on screen before."""
         self.view = AnswerTurn(self.turn, speaker)
         self._figures_at = 0.0
         self._kept_at = time.monotonic()
+
+    @property
+    def _is_new_question(self) -> bool:
+        return self.beside is None or self.beside.edited is not None
 
     @property
     def refused(self) -> bool:
@@ -38,11 +57,19 @@ class LiveAnswer:
         failure = self.answer.failure
         return failure is not None and failure.code is ErrorCode.PROMPT_TOO_LARGE and self.turn.message is None
 
+    @property
+    def in_vain(self) -> bool:
+        """The answer ended and leaves nothing: it was refused, or it was a variant of which no word has come."""
+        if self._is_new_question:
+            return self.refused
+        answer = self.answer
+        return self.turn.message is None and not answer.text and answer.finish_reason in ("cancelled", "failed")
+
     async def draw(self, keep: Keep) -> None:
         """One frame: the text that came, figures at 5 Hz, a checkpoint about every second."""
         answer, now = self.answer, time.monotonic()
-        if answer.running and (answer.read is not None or answer.text):
-            keep(self.chat.begin, self.turn)
+        if answer.running and (answer.text or (answer.read is not None and self._is_new_question)):
+            self._begin(keep)
         if answer.fresh:
             piece = "".join(answer.fresh)
             answer.fresh.clear()
@@ -52,23 +79,27 @@ class LiveAnswer:
             self.view.show_figures(answer)
         if answer.running and now - self._kept_at >= CHECKPOINT_SECONDS:
             self._kept_at = now
-            keep(self.chat.checkpoint, self.turn, answer.text)
+            keep(self.chat.checkpoint, self.turn, answer.whole)
+
+    def _begin(self, keep: Keep) -> None:
+        if self.turn.message is None:
+            keep(self.chat.begin, self.turn)
+            self.view.speaker.show_variant(self.turn.variant)
 
     def end(self, keep: Keep) -> None:
         """The answer ended: keep it before it is drawn."""
-        if not self.refused:
+        if not self.in_vain:
             keep(self.chat.end, self.turn, self.answer)
 
-    async def close(self) -> str | None:
-        """Draw the end; returns the message's text when it was refused and goes back to the composer."""
-        if self.refused:
-            text = self.chat.take_back(self.question)
+    async def close(self) -> None:
+        """Draw the end."""
+        if self.in_vain:
             await self.view.remove()
-            await self.asked.remove()
-            return text
-        self.answer.fresh.clear()
-        await self.view.complete(self.answer)
-        return None
+            if self.asked is not None:
+                await self.asked.remove()
+        else:
+            self.answer.fresh.clear()
+            await self.view.complete(self.answer)
 
     @property
     def context_used(self) -> int | None:

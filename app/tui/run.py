@@ -44,6 +44,7 @@ def run_chat(
     pair_request: PairRequest | None = None,
     memory: Memory | None = None,
     first_run: bool = False,
+    save_folder: str = "",
 ) -> int:
     """Open the chat and return the exit code: 0 quit, 1 error (one sentence on stderr), 128 + n ended by signal n.
 
@@ -52,6 +53,7 @@ def run_chat(
     the last of them says why there is no model. ``library`` and ``pair_request`` are for the Models screen: makes what
     it shows, and from the paths of a target and a draft to what the engine loads. ``memory``: where choices are kept
     for the next start; ``first_run``: nothing but the starter was ever used, so the empty chat says what else there is.
+    ``save_folder``: for answers that are saved to files; empty: the current folder.
     """
     fault: BaseException | None = None
     code = 0
@@ -65,6 +67,7 @@ def run_chat(
         "pair_request": pair_request,
         "memory": memory,
         "first_run": first_run,
+        "save_folder": save_folder,
     }
     try:
         with borrowed_terminal(log_path) as terminal:

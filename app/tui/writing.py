@@ -78,6 +78,19 @@ class Writing:
         """Write the unsent text to the store now."""
         self._drafts.keep()
 
+    def take_unsent(self) -> Unsent:
+        """What was written and not sent, taken out of the composer; also while a command or an earlier message stands
+        there."""
+        unsent = self._set_aside or self._recall.unsent
+        self.put_unsent(Unsent())
+        return unsent
+
+    def put_unsent(self, unsent: Unsent) -> None:
+        """Put what :meth:`take_unsent` gave in the place of what stands in the composer."""
+        self._set_aside = None
+        self._recall.end()
+        self._composer.restore(unsent)
+
     def follow(self, chat: int) -> None:
         """This chat is on screen now. The text stays with the one before; this one's own comes back."""
         first = self._drafts.chat is None
@@ -87,11 +100,9 @@ class Writing:
             return
         if before.parts and not first:
             self._screen.say(STAYS)
-        self._set_aside = None
-        self._recall.end()
         if first and not self._composer.blank:  # somebody types fast
             text = text.above(self._composer.unsent())
-        self._composer.restore(text)
+        self.put_unsent(text)
         if "@" in text.text:
             self._screen.run_worker(self._look_at_files(), group="files", exit_on_error=False)
 
@@ -220,9 +231,11 @@ class Writing:
                 yield commands.typed_as(message.content)
 
     def _unsent(self) -> Unsent:
-        """What would be lost: what waits to be sent, and what stands in the composer."""
-        here = self._set_aside or self._recall.unsent
-        waiting = self.outgoing or self._screen.dialogue.outgoing
+        """What would be lost: what waits to be sent, and what stands in the composer, or did before an edit began."""
+        dialogue = self._screen.dialogue
+        edited = dialogue.editing.turn is not None
+        here = dialogue.editing.waiting if edited else self._set_aside or self._recall.unsent
+        waiting = self.outgoing or dialogue.outgoing
         return Unsent((waiting,)).above(here) if waiting else here
 
 

@@ -37,6 +37,7 @@ def test_everything_can_be_set(file: Path) -> None:
         gpu_layers = 20
         draft_gpu_layers = "all"
         system = "Be brief."
+        save_folder = "~/answers"
         theme = "slipstream-light"
         """
     )

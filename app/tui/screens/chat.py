@@ -10,7 +10,6 @@ from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.screen import Screen
 from textual.timer import Timer
 from textual.widgets import Static
 
@@ -22,9 +21,11 @@ from app.tui.keys import CHAT
 from app.tui.live import FRAME_SECONDS
 from app.tui.names import short_name, speaker_name
 from app.tui.news import EngineNews
+from app.tui.screens.turns import NO_RECEIPT, TurnScreen
 from app.tui.widgets.attached_row import AttachedRow
 from app.tui.widgets.completions import Completions
 from app.tui.widgets.composer import Composer
+from app.tui.widgets.editing_row import EditingRow
 from app.tui.widgets.header import Header
 from app.tui.widgets.key_bar import KeyBar
 from app.tui.widgets.legend import Legend
@@ -38,7 +39,7 @@ from app.tui.widgets.welcome import Welcome
 from app.tui.writing import Writing, note_changed_files
 
 if TYPE_CHECKING:
-    from app.chats.records import Attachment
+    from app.chats.records import Attachment, Unsent
     from app.chats.store import ChatStore
     from app.compare.conduct import Comparison
     from app.tui.answering import Answering
@@ -52,14 +53,13 @@ JUMP: Final = "↓ end: back to the latest text"
 JUMP_PAST_TEXT: Final = "↓ ctrl+end: back to the latest text"
 ELSEWHERE: Final = "Your last chat is open in another Slipstream; this is a new one."
 SHARED: Final = "This chat is open in another Slipstream, too: what is said there shows here with your next message."
-NO_RECEIPT: Final = "There is no answer with figures yet."
 NO_THOUGHTS: Final = "No answer on screen has thoughts to unfold."
 LOOK_AGAIN_SECONDS: Final = 2.0
 COMPARED_TOKENS: Final = 256
 """Of an answer without a limit, so much is compared."""
 
 
-class ChatScreen(Screen[None]):
+class ChatScreen(TurnScreen):
     """See the module's text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*CHAT]
@@ -96,6 +96,7 @@ class ChatScreen(Screen[None]):
             yield SpeculationPicker()
             yield Legend()
             yield NoticeLine(markup=False)
+            yield EditingRow()
             yield AttachedRow()
             yield Completions()
             yield PromptRow()
@@ -127,18 +128,6 @@ class ChatScreen(Screen[None]):
         return self.dialogue.answering
 
     @property
-    def transcript(self) -> Transcript:
-        return self.query_one(Transcript)
-
-    @property
-    def composer(self) -> Composer:
-        return self.query_one(Composer)
-
-    @property
-    def notices(self) -> NoticeLine:
-        return self.query_one(NoticeLine)
-
-    @property
     def slipstream(self) -> SlipstreamApp:
         """The app."""
         return cast("SlipstreamApp", self.app)
@@ -149,17 +138,13 @@ class ChatScreen(Screen[None]):
         return self.settings_now().speculation
 
     @property
-    def _target_path(self) -> str:
+    def target_path(self) -> str:
         """The file that answers, or will."""
         return self.answering.load.target.path if self.answering.load else ""
 
     def on_resize(self, event: events.Resize) -> None:
         self.query_one(TooSmall).fit(event.size)
         self.engine_changed()
-
-    def say(self, text: str, severity: Severity = "information") -> None:
-        """A notice above the composer."""
-        self.notices.say(text, severity)
 
     def add(self, text: str, severity: Severity = "warning") -> None:
         """A notice that leaves the warning before it in place."""
@@ -200,6 +185,14 @@ class ChatScreen(Screen[None]):
         """What stands in the composer must not get lost."""
         self.writing.keep()
 
+    def take_unsent(self) -> Unsent:
+        """What stands in the composer, taken out of it."""
+        return self.writing.take_unsent()
+
+    def put_unsent(self, unsent: Unsent) -> None:
+        """Put it back, in the place of what stands there."""
+        self.writing.put_unsent(unsent)
+
     async def count_tokens(self, text: str) -> int | None:
         """How many tokens a text takes; None while the engine cannot say."""
         return await self.answering.count(text)
@@ -229,7 +222,7 @@ class ChatScreen(Screen[None]):
 
     def speaker(self) -> str:
         pair = self.answering.state.pair
-        return speaker_name(pair.target) if pair else short_name(self._target_path) if self._target_path else "answer"
+        return speaker_name(pair.target) if pair else short_name(self.target_path) if self.target_path else "answer"
 
     def animate_answers(self, on: bool) -> None:
         """Draw an answer while it is made."""
@@ -260,17 +253,18 @@ class ChatScreen(Screen[None]):
         header = self.query_one(Header)
         header.state = state
         header.title = self.chat.title
-        header.target_path = self._target_path
+        header.target_path = self.target_path
         self.show_trouble()
         self._news.tell(state, self.mode, self.speaker(), answering=live is not None)
         settings = self.settings_now()
         self.query_one(NextAnswer).show(
             settings.speculation, state.pair, settings.sampling.temperature, differing(self.defaults, settings)
         )
-        named = self.speaker() if self._target_path or state.pair else None
+        named = self.speaker() if self.target_path or state.pair else None
         self.query_one(Welcome).show(named, failed=state.failure is not None)
         if live is not None:
             live.view.show_phase(live.answer, header.loading_words() if state.is_loading else "")
+        self.renew_selected()
         offered = (bool(self.check_action("stop", ())), live is None, self.chat.empty)
         if offered != self._offered:
             self._offered = offered
@@ -280,10 +274,15 @@ class ChatScreen(Screen[None]):
 
     async def show_chat(self) -> None:
         await self.transcript.open(self.chat, self.speaker())
+        self.chat_shown()
+
+    def chat_shown(self) -> None:
+        self.dialogue.editing.follow(self.chat)  # before the composer holds the text of another chat
         self.writing.follow(self.chat.conversation.id)
         self.run_worker(note_changed_files(self), group="changed files", exclusive=True, exit_on_error=False)
         self.show_header()
         self.show_empty()
+        self.refresh_bindings()
         if self.dialogue.live is None and self.chat.written_elsewhere:
             self.set_timer(LOOK_AGAIN_SECONDS, self._look_again)
 
@@ -337,12 +336,21 @@ class ChatScreen(Screen[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The footer shows what works now."""
         if action == "stop":
-            if self.query_one(SpeculationPicker).display or self.query_one(Completions).display:
-                return False  # esc closes it
+            if self._esc_is_taken or self.selected is not None:
+                return False  # esc leads back from there
             return self.dialogue.stoppable
         if action == "new_chat":
             return self.dialogue.live is None and not self.chat.empty
-        return True
+        if action == "leave_edit" and self._esc_is_taken:
+            return False
+        if action == "select" and self.query_one(SpeculationPicker).display:
+            return False
+        return super().check_action(action, parameters)
+
+    @property
+    def _esc_is_taken(self) -> bool:
+        """Whether it closes a list above the composer."""
+        return self.query_one(SpeculationPicker).display or self.query_one(Completions).display
 
     def action_stop(self) -> None:
         self.answering.stop()
@@ -385,11 +393,11 @@ class ChatScreen(Screen[None]):
 
     def action_copy(self) -> None:
         """Copy what is selected; never quit."""
-        composer = self.composer
-        text = composer.selected_text or self.get_selected_text()
+        text = self.composer.selected_text or self.get_selected_text()
         if text:
-            self.app.copy_to_clipboard(text)
-            self.say(f"Sent {len(text):,} characters to the terminal's clipboard (OSC 52).")
+            self.copy_text(text)
+        elif self.selected is not None:
+            self.action_turn("copy")
         else:
             self.say("Nothing is selected to copy. ctrl+q quits, esc stops an answer.")
 
@@ -403,9 +411,9 @@ class ChatScreen(Screen[None]):
         self.transcript.show_xray(legend.display)
 
     def action_receipt(self, view: AnswerTurn | None = None) -> None:
-        """Every figure of an answer, and what each means; without ``view`` of the last one that has any."""
-        if view is None:
-            view = next((view for view in reversed(self.transcript.answers()) if view.receipt.stats), None)
+        """Every figure of an answer, and what each means; without ``view`` of the selected or the last one."""
+        target = view or self.target("receipt")
+        view = target if isinstance(target, AnswerTurn) else None
         if view is None or view.receipt.stats is None:
             self.say(NO_RECEIPT)
             return
@@ -418,8 +426,11 @@ class ChatScreen(Screen[None]):
         self.action_receipt(event.view)
 
     def action_thoughts(self, view: AnswerTurn | None = None) -> None:
-        """Unfold what was thought before an answer, or fold it; without ``view`` of the last one that has thoughts."""
-        if view is None:
+        """Unfold what was thought before an answer, or fold it; without ``view`` of the selected one, or else of the
+        last one that has thoughts."""
+        if view is None and isinstance(self.selected, AnswerTurn):
+            view = self.selected
+        elif view is None:
             view = next((view for view in reversed(self.transcript.answers()) if view.body.thoughts), None)
         if view is None or not view.toggle_thoughts():
             self.say(NO_THOUGHTS)

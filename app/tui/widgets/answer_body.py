@@ -73,23 +73,24 @@ class AnswerBody(Vertical):
                 pieces.append(thought)
         return pieces
 
-    async def feed(self, text: str, tokens: int, thinking: Thinking) -> None:
-        """Add ``text``; ``tokens``: of the whole answer so far; ``thinking``: how it thinks."""
+    async def feed(self, text: str, tokens: int | None, thinking: Thinking) -> None:
+        """Add ``text``; ``tokens``: of the whole answer so far, None where that is not known; ``thinking``: how it
+        thinks."""
         if self._splitter is None:
             self._splitter = thinking.splitter()
         for part in self._splitter.push(text):
             await self._add(part, tokens)
         if self._splitter.inside:
-            (await self._open_thought()).count(tokens - self._begun_at)
+            (await self._open_thought()).count(self._since(tokens))
         elif self._pieces and isinstance(thought := self._pieces[-1], Thought):
             thought.end()
-        self._tokens = tokens
+        self._tokens = tokens or 0
 
-    async def _add(self, part: Part, tokens: int) -> None:
+    async def _add(self, part: Part, tokens: int | None) -> None:
         if part.kind == "thought":
             thought = await self._open_thought()
             thought.feed(part.text)
-            thought.count(tokens - self._begun_at)
+            thought.count(self._since(tokens))
             return
         last = self._pieces[-1] if self._pieces else None
         if isinstance(last, Thought):
@@ -98,6 +99,10 @@ class AnswerBody(Vertical):
             last = LiveMarkdown(live=True)
             await self._append(last)
         await last.feed(part.text)
+
+    def _since(self, tokens: int | None) -> int | None:
+        """Of ``tokens``, those of the thought that is open."""
+        return None if tokens is None else tokens - self._begun_at
 
     async def _open_thought(self) -> Thought:
         last = self._pieces[-1] if self._pieces else None

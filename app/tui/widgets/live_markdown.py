@@ -17,6 +17,7 @@ from textual.widgets.markdown import MarkdownBlock, MarkdownFence, MarkdownStrea
 from app.clean import StreamCleaner, clean
 from app.tui import xray
 from app.tui.code_colours import CodeColours
+from app.tui.widgets.labelled_fence import LabelledFence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,7 +28,7 @@ PLAIN_ABOVE: Final = 60_000
 """Characters from which an answer is not parsed again: half a second of highlighting is worse than no colours."""
 
 
-class TintedFence(MarkdownFence):
+class TintedFence(LabelledFence):
     """A code block that keeps its tint when it is highlighted anew (another theme)."""
 
     _tint: tuple[Span, ...] = ()

@@ -82,8 +82,8 @@ class Thought(Vertical):
         self._pieces.append(piece)
         self._tail = (self._tail + piece)[-TAIL:]
 
-    def count(self, tokens: int) -> None:
-        """How many tokens it has taken so far; draws it."""
+    def count(self, tokens: int | None) -> None:
+        """How many tokens it has taken so far, None where that is not known; draws it."""
         self._tokens = tokens
         self._show()
 
@@ -122,7 +122,7 @@ class Thought(Vertical):
 
     def _words(self) -> str:
         if self.live:
-            return f"thinking… {self._tokens or 0:>4,} tokens"
+            return "thinking…" if self._tokens is None else f"thinking… {self._tokens:>4,} tokens"
         if self._tokens is None:
             return f"thought, {len(self.text):,} characters"
         return f"thought for {self._tokens:,} token{'' if self._tokens == 1 else 's'}"

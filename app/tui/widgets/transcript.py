@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from textual import events, on, work
@@ -11,6 +12,7 @@ from textual.message import Message
 from textual.widget import Widget
 from textual.widgets import Static
 
+from app.tui.widgets.selectable_turn import SelectableTurn
 from app.tui.widgets.turns import AnswerTurn, UserTurn
 
 if TYPE_CHECKING:
@@ -18,6 +20,8 @@ if TYPE_CHECKING:
 
 PAGE: Final = 20
 """Turns mounted at once when a chat is opened or 'earlier' is asked for."""
+ENOUGH: Final = 3
+"""Rows of a turn higher than the view that must be seen of it while it is selected."""
 
 
 class Earlier(Static):
@@ -141,6 +145,10 @@ class Transcript(VerticalScroll, can_focus=False):
     @on(Earlier.Wanted)
     @work(group="earlier", exclusive=True, exit_on_error=False)
     async def show_earlier(self) -> None:
+        """See :meth:`mount_earlier`."""
+        await self.mount_earlier()
+
+    async def mount_earlier(self) -> None:
         """Put a page of earlier turns above, without moving what is read."""
         if self._mounted_from <= 0:
             return
@@ -182,3 +190,60 @@ class Transcript(VerticalScroll, can_focus=False):
         with self.app.batch_update():
             for view in self.answers():
                 view.show_xray(on)
+
+    # -------------------------------------------------------------------------------------------------- single turns
+
+    @property
+    def views(self) -> list[SelectableTurn]:
+        """The turns that are mounted, oldest first."""
+        return list(self._turns.query_children(".turn").results(SelectableTurn))
+
+    @property
+    def has_earlier(self) -> bool:
+        """Whether there are turns above those that are mounted."""
+        return self._mounted_from > 0
+
+    def from_message(self, message_id: int) -> list[SelectableTurn]:
+        """The turn of this message and all behind it; empty when it is not mounted."""
+        views = self.views
+        at = [view.turn.message.id if view.turn.message else 0 for view in views]
+        return views[at.index(message_id) :] if message_id in at else []
+
+    async def take_away(self, views: Sequence[Widget]) -> None:
+        """Remove turns."""
+        if views:
+            await self._turns.remove_children(views)
+
+    async def add_from(self, at: int) -> list[SelectableTurn]:
+        """Mount the turns of the chat from position ``at`` on, behind those that are there; at most a page of them,
+        so :meth:`add_rest` has to follow. Reading goes on where it is."""
+        assert self._chat is not None
+        stop = min(len(self._chat), at + PAGE)
+        if self._following and at + 1 < len(self._chat):
+            super().release_anchor()
+            self._set_following(False)
+        before = len(self.views)
+        await self._turns.mount_all(self._widgets(at, stop))
+        return self.views[before:]
+
+    async def add_rest(self, at: int) -> None:
+        """Mount what is still missing behind :meth:`add_from`, a page at a time, so that keys are not held up."""
+        assert self._chat is not None
+        for start in range(at + PAGE, len(self._chat), PAGE):
+            await self._turns.mount_all(self._widgets(start, start + PAGE))
+        self.call_after_refresh(self._resume_at_end)
+
+    def last_seen(self) -> SelectableTurn | None:
+        """The lowest turn in view."""
+        views = self.views
+        if self._following:
+            return views[-1] if views else None
+        seen = [view for view in views if view.region.intersection(self.region).area]
+        return seen[-1] if seen else (views[-1] if views else None)
+
+    def reveal(self, view: Widget) -> None:
+        """Scroll as little as shows the turn; one that is higher than the view stays where it is once it is seen."""
+        region = view.region
+        seen = region.intersection(self.region).height
+        if seen < min(region.height, ENOUGH if region.height > self.region.height else region.height):
+            self.scroll_to_widget(view, animate=False)

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from textual import on
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import Static
@@ -20,6 +19,7 @@ from app.tui.thoughts import Thinking
 from app.tui.widgets.attached_row import attached_line
 from app.tui.widgets.line import Line
 from app.tui.widgets.receipt_line import ReceiptLine
+from app.tui.widgets.selectable_turn import SelectableTurn, variant_sign
 
 if TYPE_CHECKING:
     from app.tui.conversation import Turn
@@ -33,11 +33,14 @@ NO_XRAY: Final = "no X-ray: who proposed these tokens was not kept"
 class Speaker(Line):
     """Who speaks, and at the right what is going on."""
 
-    def __init__(self, name: str, *, you: bool = False) -> None:
+    auto_links = False
+
+    def __init__(self, name: str, *, you: bool = False, variant: tuple[int, int] | None = None) -> None:
         super().__init__()
         self._who = clean_line(name, 60)
         self._weight = "$muted" if you else "bold $accent"
         self._doing = Content()
+        self._variant = variant_sign(variant)
 
     def show(self, doing: str, style: str = "$faint") -> None:
         content = Content.styled(doing, style)
@@ -45,12 +48,25 @@ class Speaker(Line):
             self._doing = content
             self.refresh()
 
+    def show_variant(self, variant: tuple[int, int] | None) -> None:
+        """Which of how many variants of the turn this is."""
+        self._variant = variant_sign(variant)
+        self.refresh()
+
+    def action_before(self) -> None:
+        """A click on the left one of the arrows."""
+        SelectableTurn.around(self).want_sibling(-1)
+
+    def action_behind(self) -> None:
+        SelectableTurn.around(self).want_sibling(1)
+
     def rename(self, name: str) -> None:
         self._who = clean_line(name, 60)
         self.refresh()
 
     def parts(self, width: int) -> tuple[Content, Content]:
-        return Content.styled(self._who, self._weight), self._doing
+        gap = "  " if self._doing and self._variant else ""
+        return Content.styled(self._who, self._weight), Content.assemble(self._doing, gap, self._variant)
 
 
 class Plain(Static):
@@ -64,15 +80,11 @@ class Plain(Static):
         self.display = bool(text)
 
 
-class UserTurn(Vertical):
+class UserTurn(SelectableTurn):
     """What the user said."""
 
-    def __init__(self, turn: Turn) -> None:
-        super().__init__(classes="turn")
-        self.turn = turn
-
     def compose(self) -> ComposeResult:
-        speaker = Speaker("you", you=True)
+        speaker = Speaker("you", you=True, variant=self.turn.variant)
         if self.turn.message is None:
             speaker.show("waiting…", "$muted")
         yield speaker
@@ -86,7 +98,7 @@ class UserTurn(Vertical):
             row.update(attached_line(self.turn.attached, self.turn.since))
 
 
-class AnswerTurn(Vertical):
+class AnswerTurn(SelectableTurn):
     """An answer: who answers, the text, what went wrong if something did, and the receipt."""
 
     class ReceiptWanted(Message):
@@ -97,8 +109,7 @@ class AnswerTurn(Vertical):
             self.view = view
 
     def __init__(self, turn: Turn, speaker: str) -> None:
-        super().__init__(classes="turn")
-        self.turn = turn
+        super().__init__(turn)
         self.live = turn.message is None
         self.xray = False
         """Whether the X-ray lies over the answer, or will when it has ended."""
@@ -156,7 +167,8 @@ class AnswerTurn(Vertical):
 
     async def feed(self, piece: str, answer: Answer) -> None:
         """Draw ``piece``, the newest text of ``answer``."""
-        await self.body.feed(piece, answer.tokens, answer.thinking)
+        counted = None if answer.so_far else answer.tokens  # those that it begins with were not kept apart
+        await self.body.feed(piece, counted, answer.thinking)
 
     def show_figures(self, answer: Answer) -> None:
         if answer.stats is not None:
@@ -168,7 +180,7 @@ class AnswerTurn(Vertical):
         self.live = False
         proof = answer.finished.receipt if answer.finished else None
         thinking = Thinking.of(proof) if proof else answer.thinking
-        await self.body.complete(answer.text, proof.text_lengths if proof else (), thinking)
+        await self.body.complete(answer.whole, proof.text_lengths if proof else (), thinking)
         if self.is_attached:
             self.show_turn()
             self.show_figures(answer)
@@ -180,6 +192,7 @@ class AnswerTurn(Vertical):
         message, figures, stored = self.turn.message, self.turn.figures, self.proof
         self.body.display = bool(self.turn.text.strip())
         self.speaker.show("")
+        self.speaker.show_variant(self.turn.variant)
         if self.turn.state == "cancelled":
             self.speaker.show("stopped" if self.body.display else "stopped before the answer began", "$muted")
         elif self.turn.state == "failed":
@@ -198,7 +211,8 @@ class AnswerTurn(Vertical):
             self.receipt.show(stats, stored.drafter if stored else "", stored.context if stored else 0)
         if stored is not None:
             self.speaker.rename(speaker_name(stored.target))
-            self.notes.show("\n".join(notes))
+            self.notes.set_class(not notes, "calm")
+            self.notes.show("\n".join(filter(None, [*notes, receipt.continued(stored)])))
         if self.xray:
             self.show_xray(True)
 

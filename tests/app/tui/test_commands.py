@@ -193,6 +193,8 @@ async def test_new_help_theme_colours_latest_and_copy() -> None:
         await it.send("/colours")
         await it.until(lambda: it.app.theme == DARK.name)
         await it.send("/copy")
+        await it.sees("Sent 2 characters to the terminal's clipboard (OSC 52).")
+        await it.send("/copy-selected")
         await it.sees("Nothing is selected to copy.")
         await it.send("/latest")
         await it.until(lambda: it.transcript.following)

@@ -105,7 +105,7 @@ async def test_an_answer_cut_by_a_kill_is_shown_as_interrupted() -> None:
 
 async def test_new_chat_is_empty_and_the_old_one_is_kept() -> None:
     client = FakeClient([answer("One."), answer("Two.")])
-    async with chat(client) as it:
+    async with chat(client, size=(120, 34)) as it:
         await it.ask("first")
         assert "ctrl+n new" in it.footer
         await it.pilot.press("ctrl+n")

@@ -200,3 +200,8 @@ def test_unbracketed_lines_are_one_paste_over_several_reads() -> None:
     assert not list(source.feed(b"one\rtwo", 1.0))
     assert [meaning(found) for found in source.feed(b"x", 1.0 + LINES_PAUSE)] == ["paste:one\rtwo", "x"]
     assert read(b"one\rtwo\r", b"\x1b[A") == ["paste:one\rtwo\r", "up"]
+
+
+def test_the_keys_that_select_a_turn() -> None:
+    assert read(b"\x1b[1;3A", b"\x1b[1;3Br") == ["alt+up", "alt+down", "r"]  # xterm, kitty, iTerm2, foot, WezTerm
+    assert read(b"\x1b[1;5Ar") == ["ctrl+up", "r"]

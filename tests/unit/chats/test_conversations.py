@@ -86,6 +86,34 @@ class TestTree:
         assert [m.content for m in store.switch_leaf(first.id)] == ["question", "first answer", "thanks", "welcome"]
         assert texts(store, chat) == ["question", "first answer", "thanks", "welcome"]
 
+    def test_an_answer_that_goes_on_begins_with_the_text_of_the_one_before(self, store: ChatStore) -> None:
+        chat = talk(store, "question", "half an")
+        question, half = store.path(chat.id)
+        again = store.start_answer(chat.id, parent=question.id, text=half.content)
+        assert (again.state, again.content) == ("writing", "half an")
+        assert store.message(again.id) == again
+        store.finish_answer(again.id, finished("half an answer"))
+        assert [m.content for m in store.siblings(half.id)] == ["half an", "half an answer"]
+
+    def test_variants_are_counted_for_the_whole_path_at_once(self, store: ChatStore) -> None:
+        chat = talk(store, "question", "first", "thanks", "welcome")
+        question, first, thanks, welcome = store.path(chat.id)
+        assert store.variants(chat.id) == {}
+        second = store.start_answer(chat.id, parent=question.id)
+        assert store.variants(chat.id) == {second.id: (2, 2)}
+        edited = store.append_user(chat.id, "better question", parent=None)
+        assert store.variants(chat.id) == {edited.id: (2, 2)}
+        store.switch_leaf(first.id)
+        store.start_answer(chat.id, parent=thanks.id)
+        store.start_answer(chat.id, parent=thanks.id)
+        store.switch_leaf(welcome.id)
+        assert store.variants(chat.id) == {question.id: (1, 2), first.id: (1, 2), welcome.id: (1, 3)}
+
+    def test_variants_of_one_chat_are_not_those_of_another(self, store: ChatStore) -> None:
+        here = talk(store, "here")
+        talk(store, "there")
+        assert store.variants(here.id) == {}
+
     def test_an_edited_first_message_is_a_sibling_of_the_first(self, store: ChatStore) -> None:
         chat = talk(store, "question", "answer")
         edited = store.append_user(chat.id, "better question", parent=None)

@@ -24,6 +24,7 @@ LISTED = [
     (tree.LAST_DELETED, ()),
     (tree.PATH, (1, 100)),
     (tree.NEWEST_BELOW, (1,)),
+    (tree.VARIANTS, (1,)),
 ]
 IN_ORDER = {
     "SCAN CONSTANT ROW",
