@@ -15,7 +15,7 @@ from .conftest import OpenStore, talk
 
 
 def note(path: str = "notes.txt", text: str = "bread\n") -> Attachment:
-    return packed(path, f"/work/{path}", text.encode(), 1_700_000_000.25)
+    return packed(path, f"/home/you/{path}", text.encode(), 1_700_000_000.25)
 
 
 def test_they_are_there_again_with_text_hash_size_and_time(store: ChatStore, open_store: OpenStore) -> None:
@@ -25,8 +25,8 @@ def test_they_are_there_again_with_text_hash_size_and_time(store: ChatStore, ope
     again = open_store()
     kept = again.attachments(chat.id)[said.id]
     assert [(one.path, one.place, one.text, one.size) for one in kept] == [
-        ("notes.txt", "/work/notes.txt", "bread\n", 6),
-        ("b.md", "/work/b.md", "# b", 3),
+        ("notes.txt", "/home/you/notes.txt", "bread\n", 6),
+        ("b.md", "/home/you/b.md", "# b", 3),
     ]
     assert kept[0].modified == 1_700_000_000.25
     assert kept[0].sha256 == note().sha256
