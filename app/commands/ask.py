@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import os
-import signal
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from app import receipt
 from app.commands import client
 from app.commands.errors import CANCELLED, FAILED, PIPE_CLOSED, say
+from app.commands.interrupts import interrupts
 from app.commands.options import answer_request, effective_settings, wanted_pair
 from app.commands.prompt import read_prompt, valid_text
 from app.commands.stdout import AnswerWriter, Progress
@@ -28,9 +27,6 @@ from engine.protocol import (
     Receipt,
     TextDelta,
 )
-
-IMPATIENCE = 2
-"""The second Ctrl+C waits for nobody."""
 
 
 def run_ask(options: Mapping[str, Any]) -> int:
@@ -58,20 +54,16 @@ class _Answer:
         self._json = as_json
         self._out = AnswerWriter()
         self._progress = Progress()
-        self._interrupts = 0
-        self._cancelling: asyncio.Task[None] | None = None
 
     async def run(self, load: LoadSettings, request: GenerateSettings) -> int:
         self._client.wanted = load
-        with _interrupt_handler(self._interrupted):
-            try:
+        try:
+            with interrupts(self._client):
                 return await self._generate(request)
-            except BrokenPipeError:
-                return PIPE_CLOSED
-            finally:
-                if self._cancelling is not None:
-                    self._cancelling.cancel()
-                await self._client.close()
+        except BrokenPipeError:
+            return PIPE_CLOSED
+        finally:
+            await self._client.close()
 
     async def _generate(self, request: GenerateSettings) -> int:
         async with contextlib.aclosing(self._client.generate(request)) as events:
@@ -106,18 +98,6 @@ class _Answer:
         say(event.message)
         return FAILED
 
-    def _interrupted(self) -> None:
-        self._interrupts += 1
-        if self._interrupts >= IMPATIENCE:
-            os._exit(CANCELLED)  # closes the engine's stdin, which ends it
-        self._cancelling = asyncio.ensure_future(self._cancel())
-
-    async def _cancel(self) -> None:
-        """Again and again until the answer has ended: the first one may come before the engine has the request."""
-        while True:
-            await self._client.cancel()
-            await asyncio.sleep(0.05)
-
 
 def _line(event: Finished) -> str:
     """The receipt in one line, with what the command line has no other place for: seed, mode and backend."""
@@ -142,18 +122,3 @@ def _notes(proof: Receipt) -> list[str]:
 
 def _as_json(event: Finished) -> str:
     return event.model_dump_json(include={"text", "token_ids", "finish_reason", "receipt", "stats"})
-
-
-@contextlib.contextmanager
-def _interrupt_handler(handle: Callable[[], None]) -> Iterator[None]:
-    """Ctrl+C calls ``handle`` inside the event loop."""
-    loop = asyncio.get_running_loop()
-    try:
-        loop.add_signal_handler(signal.SIGINT, handle)
-    except NotImplementedError:  # Windows
-        before = signal.signal(signal.SIGINT, lambda *_: loop.call_soon_threadsafe(handle))
-        yield
-        signal.signal(signal.SIGINT, before)
-    else:
-        yield
-        loop.remove_signal_handler(signal.SIGINT)

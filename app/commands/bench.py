@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-import signal
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
@@ -16,6 +14,7 @@ from app import paths
 from app.clean import clean
 from app.commands import client
 from app.commands.errors import CANCELLED, FAILED, CommandError, say
+from app.commands.interrupts import interrupts
 from app.commands.options import answer_request, effective_settings, wanted_pair
 from app.commands.prompt import valid_text
 from app.commands.stdout import Progress, print_text
@@ -63,17 +62,15 @@ class _Benching:
     def __init__(self, engine: EngineClient, bench: Bench, form: str) -> None:
         self._engine, self._bench, self._form = engine, bench, form
         self._progress = Progress()
-        self._stopping: asyncio.Task[None] | None = None
 
     async def run(self) -> int:
         engine, bench = self._engine, self._bench
         engine.wanted = bench.load
-        with suppress(NotImplementedError):  # Windows: Ctrl+C ends the command
-            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._stop)
         try:
-            described = await engine.describe()
-            await run_bench(engine, bench, changed=self._show, warming=self._warm)
-            pair = engine.pair
+            with interrupts(engine, self._stop):
+                described = await engine.describe()
+                await run_bench(engine, bench, changed=self._show, warming=self._warm)
+                pair = engine.pair
         except RunFailed as error:
             self._progress.clear()
             say(str(error))
@@ -84,8 +81,11 @@ class _Benching:
         found = as_json(bench, pair, described if isinstance(described, Described) else None)
         text = json.dumps(found, indent=1, ensure_ascii=False)
         self._keep(text)
-        forms = {"json": lambda: text, "csv": lambda: as_csv(bench), "markdown": lambda: as_markdown(bench, pair)}
-        print_text(clean(forms.get(self._form, lambda: as_text(bench, pair))()))
+        if self._form == "json":
+            print_text(text)
+        else:
+            forms = {"csv": lambda: as_csv(bench), "markdown": lambda: as_markdown(bench, pair)}
+            print_text(clean(forms.get(self._form, lambda: as_text(bench, pair))()))
         return 0 if bench.runs_made else CANCELLED
 
     def _keep(self, text: str) -> None:
@@ -112,7 +112,6 @@ class _Benching:
         self._bench.stopped = True
         for comparison in self._bench.comparisons:
             comparison.stopped = True
-        self._stopping = asyncio.ensure_future(self._engine.cancel())
 
 
 def _minutes(seconds: float) -> str:

@@ -5,16 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-import signal
-import sys
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any
 
 from app import paths
 from app.clean import clean
 from app.commands import client
 from app.commands.errors import CANCELLED, FAILED, CommandError, say
+from app.commands.interrupts import interrupts
 from app.commands.options import answer_request, effective_settings, wanted_pair
 from app.commands.prompt import read_prompt, valid_text
 from app.commands.stdout import Progress, print_text
@@ -85,15 +83,13 @@ class _Comparing:
     def __init__(self, engine: EngineClient, comparison: Comparison, *, as_json: bool) -> None:
         self._engine, self._comparison, self._json = engine, comparison, as_json
         self._progress = Progress()
-        self._stopping: asyncio.Task[None] | None = None
 
     async def run(self) -> int:
         self._engine.wanted = self._comparison.load
-        with suppress(NotImplementedError):  # Windows: Ctrl+C ends the command
-            asyncio.get_running_loop().add_signal_handler(signal.SIGINT, self._stop)
         try:
-            await conduct(self._engine, self._comparison, changed=self._show, warming=self._warm)
-            cause = await self._cause()
+            with interrupts(self._engine, self._stop):
+                await conduct(self._engine, self._comparison, changed=self._show, warming=self._warm)
+                cause = await self._cause()
         except RunFailed as error:
             self._progress.clear()
             say(str(error))
@@ -128,7 +124,4 @@ class _Comparing:
         self._progress.show(f"run {number}/{comparison.repetitions * len(comparison.ways)}{words}: {run.way.label}")
 
     def _stop(self) -> None:
-        if self._comparison.stopped:
-            sys.exit(CANCELLED)
         self._comparison.stopped = True
-        self._stopping = asyncio.ensure_future(self._engine.cancel())

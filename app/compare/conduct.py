@@ -17,7 +17,7 @@ from app.compare.neighbours import Neighbours, foreign
 from app.compare.order import alternating
 from app.compare.runs import Engine, Run, RunFailed, run_once
 from app.compare.ways import Way
-from engine.protocol import Failed, GenerateSettings, LoadSettings
+from engine.protocol import ErrorCode, Failed, GenerateSettings, LoadSettings
 
 RUNS: Final = 3
 WARM_UP_TOKENS: Final = 16
@@ -83,8 +83,8 @@ async def warm_up(engine: Engine, comparison: Comparison, warming: Callable[[Way
     for way in comparison.ways:
         if not comparison.stopped:
             warming(way)
-            await hold(engine, comparison, way)
-            await run_once(engine, warm, Run(way, -1))
+            if await hold(engine, comparison, way):
+                await run_once(engine, warm, Run(way, -1))
 
 
 async def one_round(
@@ -100,7 +100,8 @@ async def one_round(
     for way in alternating(comparison.ways, place, repetition):
         if comparison.stopped:
             return
-        await hold(engine, comparison, way)
+        if not await hold(engine, comparison, way):
+            return
         run = Run(way, repetition)
         comparison.runs.append(run)
         changed(run)
@@ -114,14 +115,18 @@ async def one_round(
             comparison.seconds.append(time.monotonic() - started)
 
 
-async def hold(engine: Engine, comparison: Comparison, way: Way) -> None:
-    """Have the way's draft loaded; the target stays. Raises RunFailed, also where the draft is refused: a run with
-    something else in its place would be called by a wrong name."""
+async def hold(engine: Engine, comparison: Comparison, way: Way) -> bool:
+    """Have the way's draft loaded; the target stays. False when the comparison is stopped, also by a load that was
+    cancelled. Raises RunFailed, also where the draft is refused: a run with something else in its place would be called
+    by a wrong name."""
     load = way.load(comparison.load)
     named = [other.draft for other in comparison.ways]
     if engine.pair is None or any(draft is not None for draft in named):
         async with aclosing(engine.load(load)) as events:
             async for event in events:
+                if isinstance(event, Failed) and event.code is ErrorCode.CANCELLED:
+                    comparison.stopped = True
+                    return False
                 if isinstance(event, Failed):
                     raise RunFailed(event.message)
     reason = engine.pair.available()[way.mode] if engine.pair else None
@@ -130,6 +135,7 @@ async def hold(engine: Engine, comparison: Comparison, way: Way) -> None:
     refused = engine.pair.draft_refused if engine.pair and way.mode == "auto" else None
     if refused and (note := f"{way.label}: draft refused: {refused}; lookup alone proposes") not in comparison.notes:
         comparison.notes.append(note)
+    return not comparison.stopped
 
 
 def together(comparison: Comparison, ways: Sequence[Way]) -> list[tuple[Run, ...]]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import aclosing
 from pathlib import Path
@@ -100,6 +102,24 @@ def test_compare_shows_a_table_and_says_it_in_a_sentence(slipstream: Slipstream)
     assert "Identical: 8 tokens in all 2 runs, exact" in done.stdout
     assert "lookup:2 took " in done.stdout
     assert "in one run: too few to say more." in done.stdout
+
+
+def test_ctrl_c_ends_a_comparison_and_reports_what_is_whole(home: Path) -> None:
+    command = [sys.executable, "-m", "app", "compare", PROMPT, "--runs", "100", "--max-tokens", "8", "--json"]
+    environment = os.environ | {"SLIPSTREAM_HOME": str(home), "PYTHONPATH": str(ROOT)}
+    engine_log = home / "log"
+    process = subprocess.Popen(
+        command, env=environment, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    deadline = time.monotonic() + 60
+    while not any(b"load_tensors" in log.read_bytes() for log in engine_log.glob("*.log")):  # until it is at work
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=60)
+    found = json.loads(out)
+    assert found["stopped"] is True
+    assert process.returncode == (0 if found["rounds"] else 130)
 
 
 def test_compare_of_what_is_not_possible_says_why(slipstream: Slipstream) -> None:

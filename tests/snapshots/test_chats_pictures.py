@@ -23,12 +23,6 @@ def _now(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("app.tui.dates.now", lambda: NOW)
 
 
-@pytest.fixture(params=[(80, 24), (120, 40)], ids=lambda size: f"{size[0]}x{size[1]}")
-def size(request: pytest.FixtureRequest) -> tuple[int, int]:
-    chosen: tuple[int, int] = request.param
-    return chosen
-
-
 @pytest.fixture
 def picture(snap_compare: Any, size: tuple[int, int]) -> Callable[..., bool]:
     def take(look: Look, *, theme: str = "dark", empty: bool = False) -> bool:

@@ -20,17 +20,6 @@ Look = Callable[[Chat], Awaitable[None]]
 NOTES = "Bread, butter, and the ferry at nine.\n" * 40
 
 
-@pytest.fixture(params=["dark", "light"])
-def theme(request: pytest.FixtureRequest) -> str:
-    return f"slipstream-{request.param}"
-
-
-@pytest.fixture(params=[(80, 24), (120, 40)], ids=lambda size: f"{size[0]}x{size[1]}")
-def size(request: pytest.FixtureRequest) -> tuple[int, int]:
-    chosen: tuple[int, int] = request.param
-    return chosen
-
-
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in ("notes.txt", "README.md", "src/notes_row.py", "src/deep/field-notes.md"):

@@ -20,17 +20,6 @@ Look = Callable[[Chat], Awaitable[None]]
 FOUND = Suggestion(STARTER, QWEN, QWEN.size or 0, (("LM Studio", 2), ("Ollama", 1)))
 
 
-@pytest.fixture(params=["dark", "light"])
-def theme(request: pytest.FixtureRequest) -> str:
-    return f"slipstream-{request.param}"
-
-
-@pytest.fixture(params=[(80, 24), (120, 40)], ids=lambda size: f"{size[0]}x{size[1]}")
-def size(request: pytest.FixtureRequest) -> tuple[int, int]:
-    chosen: tuple[int, int] = request.param
-    return chosen
-
-
 @pytest.fixture
 def picture(snap_compare: Any, theme: str, size: tuple[int, int]) -> Callable[..., bool]:
     def take(suggested: Suggestion, look: Look) -> bool:

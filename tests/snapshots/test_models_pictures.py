@@ -19,17 +19,6 @@ from tests.app.tui.test_models_screen import move_to, opened
 Look = Callable[[Chat], Awaitable[None]]
 
 
-@pytest.fixture(params=["dark", "light"])
-def theme(request: pytest.FixtureRequest) -> str:
-    return f"slipstream-{request.param}"
-
-
-@pytest.fixture(params=[(80, 24), (120, 40)], ids=lambda size: f"{size[0]}x{size[1]}")
-def size(request: pytest.FixtureRequest) -> tuple[int, int]:
-    chosen: tuple[int, int] = request.param
-    return chosen
-
-
 @pytest.fixture
 def picture(snap_compare: Any, theme: str, size: tuple[int, int]) -> Callable[..., bool]:
     def take(shelf: FakeShelf, look: Look) -> bool:

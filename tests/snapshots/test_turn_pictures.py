@@ -33,17 +33,6 @@ FIRST = "The longest river in Europe is the Danube."
 SECOND = "The longest river in Europe is the Volga. It rises north-west of Moscow and ends in the Caspian Sea."
 
 
-@pytest.fixture(params=["dark", "light"])
-def theme(request: pytest.FixtureRequest) -> str:
-    return f"slipstream-{request.param}"
-
-
-@pytest.fixture(params=[(80, 24), (120, 40)], ids=lambda size: f"{size[0]}x{size[1]}")
-def size(request: pytest.FixtureRequest) -> tuple[int, int]:
-    chosen: tuple[int, int] = request.param
-    return chosen
-
-
 @pytest.fixture
 def picture(snap_compare: Any, theme: str, size: tuple[int, int]) -> Callable[..., bool]:
     def take(client: FakeClient, look: Look) -> bool:

@@ -20,7 +20,7 @@ from app.compare.conduct import Comparison, conduct
 from app.compare.memory import memory_of
 from app.compare.report import busy_words, same_words
 from app.compare.runs import Run, RunFailed
-from app.compare.verdict import first_fork, table, verdict
+from app.compare.verdict import first_fork, speedup, table, verdict, whole
 from app.compare.ways import Way
 from app.tui.background import aside
 from app.tui.keys import COMPARE
@@ -130,7 +130,7 @@ class CompareScreen(Screen["SpeculationMode | None"]):
         self._say()
 
     def _latest(self, way: Way) -> Run | None:
-        """The run of this way that is being made, else its last whole one."""
+        """The newest run of this way, whole or not."""
         return next((run for run in reversed(self.comparison.runs) if run.way == way), None)
 
     def _say(self) -> None:
@@ -152,8 +152,6 @@ class CompareScreen(Screen["SpeculationMode | None"]):
     @property
     def chosen(self) -> SpeculationMode | None:
         """The way that is worth keeping: the fastest whose every pair of runs gained; else the first."""
-        from app.compare.verdict import speedup, whole
-
         if not self._over or self.comparison.rounds == 0:
             return None
         gains = [(found, way) for way in self.comparison.ways[1:] if (found := speedup(self.comparison, way, whole))]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncGenerator
 
 import pytest
 
 from app.compare.conduct import WARM_UP_TOKENS, Comparison, conduct
 from app.compare.runs import Run, RunFailed
 from app.compare.ways import Way
-from engine.protocol import GenerateSettings, LoadSettings, ModelFile
+from engine.protocol import ErrorCode, Failed, GenerateSettings, Loaded, Loading, LoadSettings, ModelFile
 from tests.unit.compare.engines import PaperEngine
 
 LOAD = LoadSettings(target=ModelFile(path="/m/target.gguf"))
@@ -70,3 +71,14 @@ def test_a_draft_that_is_refused_is_never_run_under_its_name() -> None:
         compared(PaperEngine(refused="the vocabulary differs at id 5"), Way("off"), Way("draft"), load=load)
     comparison = compared(PaperEngine(refused="the vocabulary differs at id 5"), Way("off"), Way("auto"), load=load)
     assert comparison.notes == ["auto: draft refused: the vocabulary differs at id 5; lookup alone proposes"]
+
+
+def test_a_stop_while_the_pair_is_loaded_is_no_failure() -> None:
+    class Stopped(PaperEngine):
+        async def load(self, settings: LoadSettings) -> AsyncGenerator[Loading | Loaded | Failed, None]:
+            yield Failed(id=1, code=ErrorCode.CANCELLED, message="Loading was stopped.")
+
+    engine = Stopped()
+    comparison = compared(engine, Way("off"), Way("auto"))
+    assert comparison.stopped
+    assert (comparison.runs, engine.asked) == ([], [])
