@@ -114,7 +114,7 @@ class EngineProcess:
             )
         self._process = asyncio.subprocess.Process(transport, protocol, loop)
         self._exited = protocol.exited
-        self._reader = asyncio.create_task(self._read(self._process, protocol.exited), name="engine reader")
+        self._reader = asyncio.create_task(self._read(self._process, transport, protocol.exited), name="engine reader")
 
     async def send(self, request: BaseModel) -> None:
         """Say one line; nothing happens when nobody is there to hear it."""
@@ -125,7 +125,9 @@ class EngineProcess:
             process.stdin.write(encode(request))
             await process.stdin.drain()
 
-    async def _read(self, process: asyncio.subprocess.Process, exited: asyncio.Event) -> None:
+    async def _read(
+        self, process: asyncio.subprocess.Process, transport: asyncio.SubprocessTransport, exited: asyncio.Event
+    ) -> None:
         """Hear every line, and then that it has ended."""
         lines = asyncio.create_task(self._lines(process), name="engine lines")
         end = asyncio.create_task(exited.wait(), name="engine end")
@@ -136,6 +138,7 @@ class EngineProcess:
             log.warning("a child of the engine that ended held its pipe; it is ended, too")
             _kill(process)
             lines.cancel()
+        transport.close()  # its pipes, while there is a loop to close them in
         self._on_end()
 
     async def _lines(self, process: asyncio.subprocess.Process) -> None:

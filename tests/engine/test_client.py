@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import gc
 import os
 import random
 import signal
@@ -344,7 +345,7 @@ os.kill(os.getpid(), 6)
 
 
 async def test_a_child_that_holds_the_pipe_of_a_dead_engine_holds_nobody_up(tmp_path: Path) -> None:
-    """As a debugger does that a failed check has started."""
+    """As a debugger does that a failed check has started. Nothing of the dead process is left for a closed loop."""
     client = EngineClient(tmp_path / "engine.log", command=[sys.executable, "-c", HOLDS_THE_PIPE])
     async with asyncio.timeout(30):
         for _ in range(2):
@@ -353,6 +354,8 @@ async def test_a_child_that_holds_the_pipe_of_a_dead_engine_holds_nobody_up(tmp_
             assert answer.code is ErrorCode.ENGINE_STOPPED
             assert "signal 6" in answer.message
         await client.close()
+    transports = [one for one in gc.get_objects() if isinstance(one, asyncio.SubprocessTransport)]
+    assert all(transport.is_closing() for transport in transports)
 
 
 DIES_OF_ITS_DRAFT = """
