@@ -92,9 +92,13 @@ class TerminalDriver(LinuxDriver):
         selector = selectors.SelectSelector()
         selector.register(self.fileno, selectors.EVENT_READ)
         source = TerminalInput(self._debug)
+        now = 0.0  # seconds in which nothing came: a program that is busy elsewhere is no pause in what is pasted
         try:
             while not self.exit_event.is_set():
-                ready = selector.select(0.02 if source.waiting else 0.1)
+                patience, asked = 0.02 if source.waiting else 0.1, time.monotonic()
+                ready = selector.select(patience)
+                waited = time.monotonic() - asked
+                now += min(waited, patience) if ready else waited
                 data = b""
                 if ready:
                     with contextlib.suppress(OSError):
@@ -102,7 +106,6 @@ class TerminalDriver(LinuxDriver):
                     if not data:
                         self._hung_up()
                         return
-                now = time.monotonic()
                 try:
                     self._dispatch(source.feed(data, now) if data else source.tick(now))
                 except Exception:

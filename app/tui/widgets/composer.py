@@ -245,7 +245,8 @@ class Composer(TextArea):
     # --------------------------------------------------------------------------------------------------------- keys
 
     async def _on_key(self, event: events.Key) -> None:
-        """Before TextArea sees the key. Keys of NEW_LINE_KEYS come as bindings."""
+        """Before TextArea sees the key. Line breaks are made here, though they are bindings, too: a binding is looked
+        up by the app, and what was typed behind the key overtakes it on the way there."""
         if event.key in GUIDED_KEYS and self.guide(event.key):
             event.stop()
             event.prevent_default()
@@ -253,6 +254,10 @@ class Composer(TextArea):
             event.stop()
             event.prevent_default()
             self.post_message(self.Sent())
+        elif event.key in NEW_LINE_KEYS:
+            event.stop()
+            event.prevent_default()
+            self.action_new_line()
         elif event.key in ("end", "ctrl+e") and self.cursor_at_end_of_text:
             self.post_message(self.Scrolled("end"))
         elif event.character and not event.is_printable and not _is_control(event.character):
