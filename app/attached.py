@@ -6,12 +6,16 @@ import os
 import re
 import stat
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from app.chats.records import Attachment
 from app.clean import clean_line
 from engine.files.sizes import size_words
+
+if TYPE_CHECKING:
+    from engine.protocol import AttachedFile
 
 LARGEST: Final = 1_000_000
 """Bytes of one file."""
@@ -94,6 +98,21 @@ def read_attachment(folder: Path, path: str) -> Attachment | None:
         reason = (error.strerror or str(error)).lower()
         raise AttachmentError(f"{shown} cannot be read: {reason}.") from error
     return packed(name, str(place), raw, status.st_mtime)
+
+
+def for_receipt(attached: Sequence[Attachment]) -> tuple[AttachedFile, ...]:
+    """What the receipt of an answer says of the files that went along."""
+    from engine.protocol import AttachedFile  # loaded long before the first answer, but not before the first paint
+
+    files = (AttachedFile(path=one.path, sha256=one.sha256, modified=_utc(one.modified)) for one in attached)
+    return tuple(dict.fromkeys(files))
+
+
+def _utc(when: float) -> str:
+    try:
+        return datetime.fromtimestamp(when, UTC).isoformat(timespec="seconds")
+    except (ValueError, OverflowError, OSError):  # a time that no calendar has
+        return ""
 
 
 def with_kept(text: str, new: Sequence[Attachment], before: Sequence[Attachment]) -> tuple[Attachment, ...]:

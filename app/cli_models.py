@@ -55,11 +55,12 @@ def pull(
     ],
     yes: Yes = False,
     dry_run: Annotated[bool, _flag("--dry-run", "Show the plan and fetch nothing.")] = False,
+    replace: Annotated[bool, _flag("--replace", "Replace your own files in its way, after a question.")] = False,
 ) -> None:
     """Fetch a model: the plan first, then the bytes. Ctrl+C pauses; the same command goes on."""
     from app.commands.models.pull import run_pull
 
-    raise typer.Exit(run_pull(wanted, yes=yes, dry_run=dry_run))
+    raise typer.Exit(run_pull(wanted, yes=yes, dry_run=dry_run, replace=replace))
 
 
 @models.command(cls=Command)

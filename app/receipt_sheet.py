@@ -159,7 +159,20 @@ def making(stats: Stats, proof: Receipt) -> list[Row]:
         rows.append(Row("stop strings", "  ".join(repr(stop) for stop in settings.stop)))
     if proof.dropped_messages:
         rows.append(Row("left out", f"the {proof.dropped_messages} oldest messages"))
-    return rows
+    return [*rows, *attached(proof)]
+
+
+def attached(proof: Receipt) -> list[Row]:
+    """The files that went along: name, beginning of the hash, and when they had been changed last."""
+    return [
+        Row("attached", f"{one.path}  {one.sha256[:12]}" + (f"  {_utc(one.modified)}" if one.modified else ""))
+        for one in proof.attachments
+    ]
+
+
+def _utc(when: str) -> str:
+    """``2026-11-29 15:00:00 UTC`` of an ISO time."""
+    return when.replace("T", " ").removesuffix("Z").split("+")[0].split(".")[0] + " UTC"
 
 
 def machine(proof: Receipt) -> list[Row]:
@@ -181,7 +194,7 @@ def machine(proof: Receipt) -> list[Row]:
         Row("prefill chunk", f"{proof.prefill_chunk:,} tokens"),
     ]
     rows += [Row(name, version) for name, version in proof.versions.items()]
-    rows.append(Row("made", proof.created.replace("T", " ").removesuffix("Z").split("+")[0].split(".")[0] + " UTC"))
+    rows.append(Row("made", _utc(proof.created)))
     return rows
 
 

@@ -121,6 +121,7 @@ class Answer:
                 text="".join(self._unsent_text),
                 token_ids=tuple(self.token_ids[start:]),
                 sources="".join(self.sources[start:]),
+                completed=tuple(self._completed[start:]),
             )
         )
         self._unsent_from = len(self.token_ids)

@@ -40,6 +40,7 @@ from engine.protocol import (
     Replayed,
     SelfTest,
     SelfTested,
+    Started,
     TextDelta,
     encode,
 )
@@ -119,7 +120,7 @@ class EngineClient:
 
     async def generate(
         self, settings: GenerateSettings
-    ) -> AsyncGenerator[Loading | Loaded | Prefilling | TextDelta | Progress | Finished | Failed, None]:
+    ) -> AsyncGenerator[Loading | Loaded | Started | Prefilling | TextDelta | Progress | Finished | Failed, None]:
         """Make one answer. Ends with exactly one Finished or Failed; loads the wanted pair first if it must.
 
         Closing the iterator early cancels the request and waits until the engine is idle again.
@@ -166,7 +167,7 @@ class EngineClient:
                 if isinstance(event, Finished) and load_seconds:
                     stats = event.stats.model_copy(update={"load_seconds": load_seconds})
                     event = event.model_copy(update={"stats": stats})
-                if isinstance(event, (Prefilling, TextDelta, Progress, Finished, Failed)):
+                if isinstance(event, (Started, Prefilling, TextDelta, Progress, Finished, Failed)):
                     yield event
 
     async def describe(self) -> Described | Failed:

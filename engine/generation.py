@@ -17,7 +17,7 @@ from engine.pacing import not_worth_it
 from engine.pair import EXACT_BADGE, Pair
 from engine.prefill import next_chunk
 from engine.prompt import marker_tokens
-from engine.protocol import Event, Finished, FinishReason, Generate, GenerateSettings, Prefilling, Receipt
+from engine.protocol import Event, Finished, FinishReason, Generate, GenerateSettings, Prefilling, Receipt, Started
 from engine.sampling import random_seed
 from engine.speculate import speculate
 from engine.stats import Counter, Stats
@@ -76,6 +76,7 @@ class Generation:
 
     def run(self) -> FinishReason:
         """Make the answer; returns why it ended."""
+        self._emit(Started(id=self._request.id, receipt=self._receipt(passes="")))
         history = [*self._prompt.ids, *self._so_far]
         context = self._pair.target.context
         reason = self._prefill(history)
@@ -213,7 +214,7 @@ class Generation:
                 token_ids=tuple(answer.token_ids),
                 sources="".join(answer.sources),
                 stats=stats,
-                receipt=self._receipt(),
+                receipt=self._receipt(passes=str(self._pair.target.context.passes)),
             )
         )
 
@@ -225,7 +226,7 @@ class Generation:
             return not_worth_it(self._pair.pacer.cost, self._draft_max, counts.acceptance)
         return None
 
-    def _receipt(self) -> Receipt:
+    def _receipt(self, passes: str) -> Receipt:
         pair = self._pair.info()
         return Receipt(
             created=datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds"),
@@ -248,7 +249,7 @@ class Generation:
             threads=pair.threads,
             context=pair.context,
             prefill_chunk=self._pair.target.context.chunk,
-            passes="" if pair.badge == EXACT_BADGE else str(self._pair.target.context.passes),
+            passes="" if pair.badge == EXACT_BADGE else passes,
             stop=self._prompt.stop,
             versions=versions(),
             notes=(*pair.notes, *self._notes),

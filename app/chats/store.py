@@ -5,7 +5,7 @@
     shown = store.path(chat.id)
     question = store.append_user(chat.id, text, parent=shown[-1].id if shown else None)
     answer = store.start_answer(chat.id, parent=question.id)
-    store.checkpoint(answer.id, text_so_far)          # at least every second
+    store.checkpoint(answer.id, text_so_far, figures_so_far)  # at least every second
     store.finish_answer(answer.id, finished_event)    # or store.fail_answer(answer.id, words, text=text_so_far)
 
 **A write never raises because of the disk.** It happens in memory first, so the chat always goes on; when it cannot
@@ -62,7 +62,7 @@ class ChatStore(ListedChats):
 
     def __init__(self, keeper: Keeper) -> None:
         super().__init__(keeper, threading.RLock())
-        self._checkpoints: dict[int, str] = {}
+        self._checkpoints: dict[int, tuple[str, Figures | None]] = {}
         self._unsent = UnsentTexts(keeper)
 
     @property
@@ -187,16 +187,20 @@ class ChatStore(ListedChats):
             self._keeper.write(lambda db: tree.insert_message(db, answer, token), conversation_id, answer.id)
         return answer
 
-    def checkpoint(self, message_id: int, text: str) -> None:
-        """The answer's whole text so far. Call it at least every second while text arrives; cheap when unchanged."""
+    def checkpoint(self, message_id: int, text: str, figures: Figures | None = None) -> None:
+        """The answer's whole text so far, and what is known of its figures and receipt. Call it at least every second
+        while text arrives; cheap when unchanged."""
         with self._lock:
-            if self._checkpoints.get(message_id) == text:
+            if self._checkpoints.get(message_id) == (text, figures):
                 return
             conversation_id, words, token = self._message(message_id).conversation, storable(text), self._keeper.token
-            self._keeper.write(
-                lambda db: tree.write_text(db, message_id, words, token), conversation_id, message_id, durable=False
-            )
-            self._checkpoints[message_id] = text
+
+            def keep(db: sqlite3.Connection) -> None:
+                if tree.write_text(db, message_id, words, token) and figures is not None:
+                    tree.write_figures(db, figures)
+
+            self._keeper.write(keep, conversation_id, message_id, durable=False)
+            self._checkpoints[message_id] = (text, figures)
 
     def finish_answer(self, message_id: int, finished: Finished) -> Message:
         """The answer ended (state ``complete``, or ``cancelled`` when the user stopped it); keeps text, figures,
@@ -215,14 +219,16 @@ class ChatStore(ListedChats):
             self._end(ended, figures)
         return ended
 
-    def fail_answer(self, message_id: int, error: str, *, text: str | None = None) -> Message:
+    def fail_answer(
+        self, message_id: int, error: str, *, text: str | None = None, figures: Figures | None = None
+    ) -> Message:
         """The answer ended in an error; ``error`` is the sentence shown. ``text``: all that arrived (None: what the
-        last checkpoint had)."""
+        last checkpoint had); ``figures``: what is known of it (None: likewise)."""
         with self._lock:
             before = self._message(message_id)
             content = before.content if text is None else storable(text)
             ended = replace(before, content=content, state="failed", error=storable(error), finished=time.time())
-            self._end(ended, None)
+            self._end(ended, figures)
         return ended
 
     def message(self, message_id: int) -> Message | None:
@@ -265,7 +271,7 @@ class ChatStore(ListedChats):
             return self.path(chat)
 
     def figures(self, message_ids: Iterable[int]) -> dict[int, Figures]:
-        """The figures of those of the messages that are finished answers."""
+        """The figures of those of the messages that are answers, as far as they are known."""
         wanted = tuple(message_ids)
         with self._lock:
             found = self._keeper.read(lambda db: tree.figures(db, wanted))

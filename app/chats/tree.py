@@ -221,13 +221,15 @@ def delete_childless(db: sqlite3.Connection, message_id: int) -> None:
     db.execute(f"DELETE FROM messages WHERE id = ?1 AND {childless}", (message_id,))
 
 
-def write_text(db: sqlite3.Connection, message_id: int, text: str, writer: str) -> None:
-    """A checkpoint. An answer that has ended stays as it is; one that was wrongly called interrupted comes back."""
-    db.execute(
+def write_text(db: sqlite3.Connection, message_id: int, text: str, writer: str) -> bool:
+    """A checkpoint. An answer that has ended stays as it is (False); one that was wrongly called interrupted comes
+    back."""
+    changed = db.execute(
         "UPDATE messages SET content = ?, state = 'writing', writer = ?"
         " WHERE id = ? AND state IN ('writing', 'interrupted')",
         (text, writer, message_id),
     )
+    return changed.rowcount > 0
 
 
 def end_message(db: sqlite3.Connection, ended: Message) -> None:

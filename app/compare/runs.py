@@ -23,6 +23,7 @@ from engine.protocol import (
     Receipt,
     Replay,
     Replayed,
+    Started,
     TextDelta,
 )
 from engine.stats import Stats
@@ -40,7 +41,7 @@ class Engine(Protocol):
 
     def generate(
         self, settings: GenerateSettings
-    ) -> AsyncGenerator[Loading | Loaded | Prefilling | TextDelta | Progress | Finished | Failed, None]: ...
+    ) -> AsyncGenerator[Loading | Loaded | Started | Prefilling | TextDelta | Progress | Finished | Failed, None]: ...
 
     def replay(self, wanted: Replay) -> AsyncGenerator[Loading | Loaded | Prefilling | Replayed | Failed, None]: ...
 

@@ -52,7 +52,7 @@ class Errand:
     published: Callable[[Wanted], None] | None = None
     """Called for every file that was fetched, when it has its name; may raise OSError."""
     replace: Callable[[Path], bool] = lambda path: False
-    """Whether a file that is there may be replaced; asked when the download begins."""
+    """Whether a file that is there may be replaced; asked before the first byte, and again before it is done."""
 
     @property
     def total(self) -> int:

@@ -16,6 +16,7 @@ from app.library.hub_errors import HubError
 from app.library.layout import place
 from app.library.names import FileWish, PairWish, RepoWish, Wish
 from app.library.present import State, what_is_here
+from app.library.replacing import Standing, why_it_stays
 from app.library.resolve import packaged_file
 from app.library.transfer.disk import free_bytes
 from engine.files.sizes import size_words
@@ -45,6 +46,8 @@ class PlannedFile:
     sha256: str | None = None
     blob: str | None = None
     """The ETag under which the hub serves this content."""
+    stays: str = ""
+    """Of a file of the user's that lies there: why it would not be replaced whoever agreed to it."""
 
     @property
     def to_fetch(self) -> int:
@@ -91,6 +94,14 @@ class Plan:
     gated: bool = False
     memory: Memory | None = None
     pair: Pair | None = None
+    replacing: tuple[Standing, ...] = ()
+    """Files of the user's that are lost if the person agrees."""
+
+    @property
+    def in_the_way(self) -> tuple[PlannedFile, ...]:
+        """Files where the disk has another one, which Slipstream did not fetch and nobody has agreed to lose."""
+        agreed = {standing.path for standing in self.replacing}
+        return tuple(file for file in self.files if file.state == "differs" and file.destination not in agreed)
 
     @property
     def size(self) -> int:
@@ -115,11 +126,8 @@ class Plan:
     @property
     def refusal(self) -> str | None:
         """Why this plan cannot be carried out; None when it can."""
-        if foreign := next((file for file in self.files if file.state == "differs"), None):
-            return (
-                f"{foreign.destination} is another file than the hub's, and Slipstream did not fetch it; nothing was "
-                "changed. Move or delete it, then start again."
-            )
+        if foreign := self.in_the_way:
+            return _in_the_way(foreign)
         needed = self.to_fetch + sum(_BOOKKEEPING for file in self.files if file.to_fetch)
         if self.free is None or needed <= self.free or self.complete:
             return None
@@ -168,6 +176,19 @@ def make_plan(
         memory=memory,
         pair=pair,
     )
+
+
+def _in_the_way(files: tuple[PlannedFile, ...]) -> str:
+    """Which files of the user's keep a plan from being carried out, and what to do."""
+    if kept := next((file for file in files if file.stays), None):
+        said = f"{kept.destination} is another file than the hub's, and {kept.stays}"
+    elif len(files) == 1:
+        said = f"{files[0].destination} is another file than the hub's, and Slipstream did not fetch it"
+    else:
+        names = ", ".join(str(file.destination) for file in files)
+        said = f"{names} are other files than the hub's, and Slipstream did not fetch them"
+    it = "it" if kept or len(files) == 1 else "them"
+    return f"{said}; nothing was changed. Move or delete {it}, then start again."
 
 
 def find_pair(name: str, catalog: Catalog) -> Pair:
@@ -248,6 +269,7 @@ class _Desk:
             revision=repo.revision,
             sha256=file.sha256,
             blob=file.blob,
+            stays=why_it_stays(destination, self._models_dir) if state == "differs" else "",
         )
 
 

@@ -21,6 +21,7 @@ def plan_text(plan: Plan) -> str:
         facts.append(("memory", _memory(plan)))
     facts.append(("disk", _disk(plan)))
     facts.append(("total", _total(plan)))
+    facts += [("replaces", f"{clean_line(standing.words)}: lost for good") for standing in plan.replacing]
     lines += [f"  {name:<8} {value}" for name, value in facts]
     if plan.refusal:
         lines += ["", plan.refusal]
@@ -40,6 +41,10 @@ def plan_json(plan: Plan) -> dict[str, object]:
         "size": plan.size,
         "to_fetch": plan.to_fetch,
         "complete": plan.complete,
+        "replaces": [
+            {"path": str(standing.path), "size": standing.size, "sha256": standing.sha256}
+            for standing in plan.replacing
+        ],
         "free": plan.free,
         "free_after": plan.free_after,
         "memory": None

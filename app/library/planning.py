@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 
 from app import paths
 from app.library.catalog import Catalog
@@ -19,6 +20,7 @@ from app.library.plan import Memory, Plan, PlannedFile, find_pair, make_plan
 from app.library.plan_text import plan_text
 from app.library.present import REPLACED
 from app.library.records import Offer, ShelfError
+from app.library.replacing import Watch, look_at, why_it_stays
 from app.library.room import Room
 from app.library.transfer.errors import TransferError
 from app.library.transfer.wanted import Wanted
@@ -46,12 +48,17 @@ def offer_for(wanted: str, inventory: Inventory, room: Room) -> Offer:
         raise ShelfError(str(error)) from error
     if here is not None:
         plan = _with_files_in_place(plan, here)
-    refusal = plan.refusal or ""
-    text = plan_text(plan).removesuffix(refusal).rstrip()
-    if plan.complete:
-        refusal = f"{plan.title} is here already; nothing is to be fetched."
-    key = plan.pair.name if plan.pair is not None else plan.title
-    return Offer(key, plan.title, text, refusal, plan.to_fetch, plan)
+    return _offer_of(plan)
+
+
+def replacing_offer(offer: Offer, watch: Watch) -> Offer:
+    """The same offer, with the user's files that lie in its way replaced. They are read whole, since the text of the
+    offer says what would be lost; ``watch`` is told how far that is."""
+    plan = offer.work
+    if not isinstance(plan, Plan) or not offer.replaceable:
+        return offer
+    standing = tuple(look_at(file.destination, watch) for file in plan.in_the_way)
+    return _offer_of(replace(plan, replacing=standing))
 
 
 def errand_for(offer: Offer) -> Errand:
@@ -63,6 +70,7 @@ def errand_for(offer: Offer) -> Errand:
     files = [file for one in missing for file in one]
     origins = {file.destination: _origin(file) for file in files}
     replaced = {file.destination for file in files if file.state in REPLACED}
+    agreed = {standing.path: standing for standing in plan.replacing}
     hub = Hub()
 
     def begun() -> None:
@@ -78,13 +86,18 @@ def errand_for(offer: Offer) -> Errand:
     def published(wanted: Wanted) -> None:
         write_origin(wanted.path, origins[wanted.path])
 
+    def may_replace(path: Path) -> bool:
+        if (standing := agreed.get(path)) is not None:
+            return standing.is_there and not why_it_stays(path, plan.models_dir)
+        return path in replaced and (own_origin(path) is not None or is_damaged(path))
+
     return Errand(
         key=offer.key,
         title=offer.title,
         sets=tuple(tuple(_wanted(file, hub) for file in one) for one in missing),
         begun=begun,
         published=published,
-        replace=lambda path: path in replaced and (own_origin(path) is not None or is_damaged(path)),
+        replace=may_replace,
     )
 
 
@@ -94,6 +107,24 @@ def catalogue_checks(catalog: Catalog) -> Iterator[EntryCheck]:
         yield from check_catalogue(catalog, Hub())
     except HubError as error:
         raise ShelfError(str(error)) from error
+
+
+def _offer_of(plan: Plan) -> Offer:
+    refusal = plan.refusal or ""
+    text = plan_text(plan).removesuffix(refusal).rstrip()
+    foreign = plan.in_the_way
+    if plan.complete:
+        refusal = f"{plan.title} is here already; nothing is to be fetched."
+    return Offer(
+        key=plan.pair.name if plan.pair is not None else plan.title,
+        title=plan.title,
+        text=text,
+        refusal=refusal,
+        missing=plan.to_fetch,
+        replaceable=() if any(file.stays for file in foreign) else tuple(str(file.destination) for file in foreign),
+        replaced=tuple(str(standing.path) for standing in plan.replacing),
+        work=plan,
+    )
 
 
 def _all_here(here: PairHere) -> Offer:

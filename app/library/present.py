@@ -20,6 +20,8 @@ REPLACED: frozenset[State] = frozenset({"changed", "damaged"})
 def what_is_here(destination: Path, file: RemoteFile) -> tuple[State, int]:
     """Told from the files alone: a remembered flag may be wrong after a power cut."""
     present = _size(destination)
+    if present is None and destination.is_symlink():
+        return "differs", 0  # a link to nowhere is the user's, too
     replaced = _why_replaced(destination, file) if present is not None else None
     if present == file.size and replaced is None:
         return "here", file.size

@@ -121,6 +121,10 @@ class Offer:
     """Why it is not started; empty: it can be."""
     missing: int = 0
     """Bytes to fetch."""
+    replaceable: tuple[str, ...] = ()
+    """Paths of the user's own files that lie in its way: with the person's consent, they can be replaced."""
+    replaced: tuple[str, ...] = ()
+    """Paths of those that starting it replaces."""
     work: object = field(default=None, repr=False)
     """For whoever starts it."""
 
@@ -241,6 +245,8 @@ class Library(Protocol):
     def details(self, key: str, target: str = "") -> Sequence[Fact]: ...
 
     def plan(self, wanted: str) -> Offer: ...
+
+    def replacing(self, offer: Offer) -> Offer: ...
 
     def start(self, offer: Offer) -> None: ...
 

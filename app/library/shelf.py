@@ -38,6 +38,7 @@ from app.library.records import (
     Verified,
 )
 from app.library.removals import removal_of_begun, removal_of_model, removal_of_pair, remove_files
+from app.library.replacing import Watch
 from app.library.room import Room, look
 from app.library.verify import verify_model
 
@@ -154,6 +155,13 @@ class Shelf:
         from app.library.planning import offer_for  # loads the HTTP library
 
         return offer_for(wanted, self._look(), self._room())
+
+    def replacing(self, offer: Offer, watch: Watch = lambda path, done, total: None) -> Offer:
+        """The same download, replacing the user's files that lie in its way. Reads them whole: its text says what
+        would be lost. Only :meth:`start` changes anything."""
+        from app.library.planning import replacing_offer
+
+        return replacing_offer(offer, watch)
 
     def start(self, offer: Offer) -> None:
         """Begin to fetch; returns at once."""

@@ -65,6 +65,8 @@ def wanted_pair(answer: KeptAnswer) -> LoadSettings:
 
 async def make_again(engine: Engine, answer: KeptAnswer, manner: Manner, versions: dict[str, str]) -> Outcome:
     """Hold the pair of :func:`wanted_pair`, make the answer again and compare. Raises CannotReplay."""
+    if not answer.token_ids:
+        raise CannotReplay("The answer cannot be made again: it ended before a token of it was kept.")
     async with aclosing(engine.load(wanted_pair(answer))) as events:
         async for event in events:
             if isinstance(event, Failed):

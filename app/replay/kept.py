@@ -14,7 +14,7 @@ from engine.stats import Stats
 _COLUMNS: Final = """
     SELECT m.id, c.title, m.content, f.finish_reason, f.token_ids, f.sources, f.stats, f.receipt
     FROM figures f JOIN messages m ON m.id = f.message JOIN conversations c ON c.id = m.conversation
-    WHERE f.receipt IS NOT NULL AND c.deleted IS NULL
+    WHERE f.receipt IS NOT NULL AND c.deleted IS NULL AND m.state <> 'writing'
 """
 _ONE: Final = f"{_COLUMNS} AND m.id = ?"
 _LAST: Final = f"{_COLUMNS} AND (?1 IS NULL OR m.conversation = ?1) ORDER BY m.id DESC LIMIT ?2"
@@ -22,7 +22,7 @@ _LAST: Final = f"{_COLUMNS} AND (?1 IS NULL OR m.conversation = ?1) ORDER BY m.i
 
 @dataclass(frozen=True, slots=True)
 class KeptAnswer:
-    """One finished answer. ``id`` is the message's, by which people name it."""
+    """One answer that has ended, if only by a kill. ``id`` is the message's, by which people name it."""
 
     id: int
     chat: str

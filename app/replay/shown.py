@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app import receipt as figures
+from app.receipt_sheet import attached
 from app.replay.kept import KeptAnswer
 from engine.files.header import HeaderError
 from engine.files.pieces import Pieces
@@ -53,6 +54,7 @@ def as_text(answer: KeptAnswer) -> list[str]:
         f"template {receipt.template.name} {receipt.template.sha256[:12]}",
         figures.wide(answer.stats, receipt.drafter),
         *figures.notes(receipt),
+        *(f"{row.label} {row.value}" for row in attached(receipt)),
         "",
         f"what the model was shown: {len(receipt.prompt_ids):,} tokens, {_cached(answer):,} of them from the cache",
     ]

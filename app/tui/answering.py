@@ -14,6 +14,7 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from app.tui.thoughts import Thinking
+from app.tui.unfinished import Unfinished
 from engine.protocol import (
     Counted,
     ErrorCode,
@@ -26,6 +27,7 @@ from engine.protocol import (
     PairInfo,
     Prefilling,
     Progress,
+    Started,
     TextDelta,
 )
 from engine.stats import Stats
@@ -72,6 +74,8 @@ class Answer:
     """Tokens whose text has arrived, or will with the next one."""
     finish_reason: str = ""
     """``stop``, ``length``, ``cancelled`` or ``failed`` once it ended."""
+    unfinished: Unfinished = field(default_factory=Unfinished)
+    """What is kept of it until it has ended."""
     finished: Finished | None = None
     failure: Failed | None = None
     stop_wanted: bool = False
@@ -260,6 +264,8 @@ class Answering:
         match event:
             case Loading() | Loaded():
                 self._note_load(event)
+            case Started():
+                answer.unfinished.receipt = event.receipt
             case Prefilling():
                 answer.read = (event.done, event.total)
                 pair = self.engine.pair
@@ -267,6 +273,7 @@ class Answering:
                 self._changed()
             case TextDelta():
                 answer.tokens += len(event.token_ids)
+                answer.unfinished.take(event)
                 if event.text:
                     answer.text += event.text
                     answer.fresh.append(event.text)

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from engine.protocol import AnswerSoFar, GenerateSettings
 
 if TYPE_CHECKING:
+    from app.chats.records import Figures
     from app.tui.conversation import Turn
     from engine.protocol import ModelInfo, PairInfo
 
@@ -32,16 +33,23 @@ def going_on(settings: GenerateSettings, turn: Turn, pair: PairInfo | None, targ
     """``settings`` for the rest of an answer. ``pair``: what will answer, ``target_path`` where that is not known yet.
 
     The same model goes on behind the very tokens and with the same seed: with the same settings, this is what would
-    have come. Another one, or one whose tokens were not kept (a kill, a crash), goes on behind the text.
+    have come. Another one, or one whose tokens were not kept, goes on behind the text.
     """
     proof = turn.figures.receipt() if turn.figures else None
     begun = AnswerSoFar(text=turn.text)
     if proof is not None and turn.figures is not None and _is_same(proof.target, pair, target_path):
         before = proof.prompt_ids[len(proof.prompt_ids) - proof.continued_from :]
-        begun = AnswerSoFar(token_ids=(*before, *turn.figures.token_ids), text=turn.text)
+        if not _are_missing(turn.figures):
+            begun = AnswerSoFar(token_ids=(*before, *turn.figures.token_ids), text=turn.text)
         if settings.seed is None:
             settings = settings.model_copy(update={"seed": proof.seed})
     return settings.model_copy(update={"answer_so_far": begun})
+
+
+def _are_missing(figures: Figures) -> bool:
+    """Whether tokens had come that were not kept: after a crash, in the midst of one."""
+    stats = figures.stats()
+    return not figures.token_ids and (stats is None or stats.output_tokens > 0)
 
 
 def _is_same(target: ModelInfo, pair: PairInfo | None, path: str) -> bool:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from app.attached import in_prompt, with_kept
 from app.chats.records import Attachment, Figures, Message, MessageState, StoreError
+from app.tui.token_texts import TokenTexts, earlier_of
 from engine.protocol import Finished
 from engine.protocol import Message as PromptMessage
 from engine.stats import Stats
@@ -32,6 +34,8 @@ class Turn:
     """What an answer that goes on with another one is kept with from its beginning."""
     variant: tuple[int, int] | None = None
     """Which of how many variants this is, where there are several."""
+    earlier: Callable[[], TokenTexts | None] = lambda: None
+    """Of an answer that goes on with another one: the token texts of what it begins with, if they are known."""
 
     @property
     def text(self) -> str:
@@ -93,7 +97,13 @@ class OpenChat:
 
     def _turn(self, message: Message, figures: Figures | None = None) -> Turn:
         attached, variant = self._attached.get(message.id, ()), self._variants.get(message.id)
-        return Turn(message, figures, attached=attached, since=self._since, variant=variant)
+        turn = Turn(message, figures, attached=attached, since=self._since, variant=variant)
+        turn.earlier = partial(self._earlier, turn)
+        return turn
+
+    def _earlier(self, turn: Turn) -> TokenTexts | None:
+        proof = turn.figures.receipt() if turn.figures else None
+        return earlier_of(self.store, turn.message.id, proof) if turn.message is not None and proof else None
 
     def position(self, message_id: int) -> int | None:
         """Where a message is on the path; None when it is on another branch."""
@@ -214,21 +224,24 @@ class OpenChat:
         if turn.message is None:
             parent = self._path[-1].id
             turn.message = self.store.start_answer(self.conversation.id, parent=parent, text=turn.so_far)
+            turn.earlier = partial(self._earlier, turn)
             self._path.append(turn.message)
             self._refresh()
             turn.variant = self._variants.get(turn.message.id)
 
-    def checkpoint(self, turn: Turn, text: str) -> None:
+    def checkpoint(self, turn: Turn, answer: Answer) -> None:
         """The answer so far, in case of a kill."""
         if turn.message is not None:
-            self.store.checkpoint(turn.message.id, text)
+            new, figures = answer.unfinished.checkpoint(turn.message.id, answer.text, answer.stats)
+            self.store.checkpoint(turn.message.id, answer.so_far + new, figures)
 
     def end(self, turn: Turn, answer: Answer) -> None:
         """Keep the answer as it ended."""
         self.begin(turn)
         assert turn.message is not None
         if answer.failure is not None:
-            ended = self.store.fail_answer(turn.message.id, answer.failure.message, text=answer.whole)
+            figures = answer.unfinished.failed(turn.message.id, answer.text, answer.stats)
+            ended = self.store.fail_answer(turn.message.id, answer.failure.message, text=answer.whole, figures=figures)
         else:
             ended = self.store.finish_answer(turn.message.id, _finished(answer))
         turn.message = replace(ended, content=answer.whole)
@@ -245,14 +258,13 @@ class OpenChat:
 
 def _finished(answer: Answer) -> Finished:
     """What is kept of an answer that ended: its whole text, and the figures of what is new."""
-    if answer.finished is not None:
-        return answer.finished.model_copy(update={"text": answer.whole})
-    return Finished(
+    finished = answer.finished or Finished(
         id=0,
         finish_reason="cancelled",
-        text=answer.whole,
+        text="",
         token_ids=(),
         sources="",
         stats=answer.stats or Stats(),
         receipt=None,
     )
+    return answer.unfinished.filled_in(finished.model_copy(update={"text": answer.whole}), answer.text)

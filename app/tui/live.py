@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from app.attached import for_receipt
 from app.tui.answering import Answer
 from app.tui.conversation import OpenChat, Turn
 from app.tui.widgets.turns import AnswerTurn, UserTurn
@@ -37,6 +38,7 @@ class LiveAnswer:
         self, answer: Answer, chat: OpenChat, question: Turn, speaker: str, beside: Beside | None = None
     ) -> None:
         self.answer = answer
+        answer.unfinished.attachments = for_receipt(chat.attached)
         self.chat = chat
         self.question = question
         self.beside = beside
@@ -79,11 +81,12 @@ class LiveAnswer:
             self.view.show_figures(answer)
         if answer.running and now - self._kept_at >= CHECKPOINT_SECONDS:
             self._kept_at = now
-            keep(self.chat.checkpoint, self.turn, answer.whole)
+            keep(self.chat.checkpoint, self.turn, answer)
 
     def _begin(self, keep: Keep) -> None:
         if self.turn.message is None:
             keep(self.chat.begin, self.turn)
+            keep(self.chat.checkpoint, self.turn, self.answer)  # with its seed, from the beginning
             self.view.speaker.show_variant(self.turn.variant)
 
     def end(self, keep: Keep) -> None:

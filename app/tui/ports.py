@@ -21,11 +21,12 @@ from engine.protocol import (
     Progress,
     Replay,
     Replayed,
+    Started,
     TextDelta,
 )
 
 LoadEvent = Loading | Loaded | Failed
-AnswerEvent = Loading | Loaded | Prefilling | TextDelta | Progress | Finished | Failed
+AnswerEvent = Loading | Loaded | Started | Prefilling | TextDelta | Progress | Finished | Failed
 
 
 class Engine(Protocol):

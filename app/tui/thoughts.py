@@ -70,12 +70,13 @@ def placed(text: str, thinking: Thinking) -> list[Placed]:
     return found
 
 
-def tokens_of(parts: Sequence[Placed], text: str, lengths: Sequence[int]) -> list[int | None]:
+def tokens_of(parts: Sequence[Placed], text: str, lengths: Sequence[int], blurred: int = 0) -> list[int | None]:
     """How many tokens each part of ``text`` took, its markers and the layout behind it included; None where the
-    ``lengths`` (characters of each token) are not known, or not of all of it."""
-    if not parts or sum(lengths) != len(text):
+    ``lengths`` (characters of each token) are not known, or not of all of it, or where a part ends within the
+    ``blurred`` first characters, which are told of in one piece."""
+    stops = [*(part.start for part in parts[1:]), len(text)]
+    if not parts or sum(lengths) != len(text) or any(0 < stop < blurred for stop in stops):
         return [None] * len(parts)
     ends = list(accumulate(lengths))
-    stops = [*(part.start for part in parts[1:]), len(text)]
     before = [bisect_right(ends, stop) for stop in (0, *stops)]
     return [after - count for count, after in pairwise(before)]

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from app.tui.background import aside
+from app.tui.git_files import git_files
 
 MOST_ENTRIES: Final = 20_000
 """Names that are looked at."""
@@ -59,9 +60,16 @@ class WorkingFolder:
 
 
 def scan(folder: Path, most: int = MOST_ENTRIES) -> list[FoldedPath]:
-    """Text files below ``folder`` as far as their names tell, nearest first; hidden ones and those that were built or
-    installed are left out, links to folders are not followed."""
-    found: list[FoldedPath] = []
+    """Text files below ``folder`` as far as their names tell, nearest first, without hidden ones. In a repository of
+    git's those that it does not ignore; elsewhere (and in a folder that is ignored itself) what :func:`walk` finds."""
+    paths = git_files(folder, most) or walk(folder, most)
+    return [(path, path.casefold()) for path in paths if _may_be_text(path)]
+
+
+def walk(folder: Path, most: int) -> list[str]:
+    """Files below ``folder``, nearest first; hidden ones and those that were built or installed are left out, links to
+    folders are not followed."""
+    found: list[str] = []
     folders = deque([""])
     seen = 0
     while folders and seen < most:
@@ -76,15 +84,21 @@ def scan(folder: Path, most: int = MOST_ENTRIES) -> list[FoldedPath]:
             name = entry.name
             if seen > most:
                 break
-            if name.startswith(".") or '"' in name or not name.isprintable():
+            if name.startswith(".") or not _may_be_mentioned(name):
                 continue
-            if _is_folder(entry):
-                if name not in SKIPPED_FOLDERS and not name.endswith(".egg-info"):
-                    folders.append(f"{inside}{name}/")
-            elif not name.lower().endswith(SKIPPED_ENDINGS):
-                path = f"{inside}{name}"
-                found.append((path, path.casefold()))
+            if not _is_folder(entry):
+                found.append(f"{inside}{name}")
+            elif name not in SKIPPED_FOLDERS and not name.endswith(".egg-info"):
+                folders.append(f"{inside}{name}/")
     return found
+
+
+def _may_be_text(path: str) -> bool:
+    return _may_be_mentioned(path) and not path.lower().endswith(SKIPPED_ENDINGS)
+
+
+def _may_be_mentioned(path: str) -> bool:
+    return '"' not in path and path.isprintable()
 
 
 def _is_folder(entry: os.DirEntry[str]) -> bool:

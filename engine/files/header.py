@@ -1,48 +1,26 @@
 """A GGUF's header: what the file says about its model, read in milliseconds and without trust.
+
 Layout (ggml ``docs/gguf.md``): magic, version, tensor count, pair count, key/value pairs, tensor infos, padding,
-tensor data. Arrays are stepped over, since a vocabulary of 262,144 pieces takes ten seconds as Python objects; where
-they lie is kept, so that two vocabularies can be compared as bytes.
+tensor data.
 """
 
 from __future__ import annotations
 
 import stat
 from dataclasses import dataclass, field
-from math import prod
 from pathlib import Path
-from struct import Struct
+from typing import Final
 
 from engine.files.limits import impossible
-from engine.files.scan import SCALARS, ArraySpan, HeaderError, Scanner, ValueType
+from engine.files.metadata import Value, alignment_of, read_pairs
+from engine.files.scan import ArraySpan, HeaderError, Scanner, ValueType
 from engine.files.seen import SeenArrays
-from engine.files.tensor_types import tensor_bytes
+from engine.files.tensor_infos import Tensor, read_tensors, stored_bytes
 
-__all__ = ["ArraySpan", "Header", "HeaderError", "SeenArrays", "Tensor", "read_array", "read_header", "read_span"]
+__all__ = ["ArraySpan", "Header", "HeaderError", "SeenArrays", "Tensor", "read_header"]
 
-MAX_PAIRS = 65_536
-MAX_TENSORS = 65_536
-MAX_KEY_BYTES = 65_535
-MAX_TENSOR_NAME_BYTES = 63  # GGML_MAX_NAME is 64 with the closing zero
-MAX_DIMS = 4
-MAX_TENSOR_BYTES = 2**62
-MAX_ALIGNMENT = 2**20
-MAX_KEPT_ITEMS = 1024
-"""Number arrays up to this length are kept in the metadata: head counts layer by layer, for example."""
-MAX_KEPT_IN_ALL = 65_536  # items of all kept arrays together; those behind are only stepped over
-
-_TENSOR = tuple(Struct(f"<{dims}QIQ") for dims in range(MAX_DIMS + 1))  # dimensions, type, offset
-
-Value = int | float | bool | str | tuple[int | float | bool, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Tensor:
-    """One tensor: dimensions innermost first, ggml type number, offset from the start of the tensor data."""
-
-    name: str
-    dims: tuple[int, ...]
-    type: int
-    offset: int
+MAX_PAIRS: Final = 65_536
+MAX_TENSORS: Final = 65_536
 
 
 @dataclass(frozen=True)
@@ -179,13 +157,13 @@ def read_header(path: Path | str, *, seen: SeenArrays | None = None) -> Header:
     with open(path, "rb") as file:
         scan = Scanner(file, path.name, seen)
         version, tensor_count, pair_count = _preamble(scan)
-        metadata, arrays = _pairs(scan, pair_count)
+        metadata, arrays = read_pairs(scan, pair_count)
         if wrong := impossible(metadata):
             raise scan.broken(wrong)
-        alignment = _alignment(scan, metadata)
-        tensors = _tensors(scan, tensor_count, alignment)
+        alignment = alignment_of(scan, metadata)
+        tensors = read_tensors(scan, tensor_count, alignment)
     data_offset = scan.position + (-scan.position % alignment if tensors else 0)
-    expected = data_offset + max((tensor.offset + _bytes(scan, tensor) for tensor in tensors), default=0)
+    expected = data_offset + max((tensor.offset + stored_bytes(scan, tensor) for tensor in tensors), default=0)
     if scan.size < expected:
         words = f"the header promises {expected:,} bytes, {scan.size:,} are here"
         raise HeaderError("truncated", f"{path.name} is incomplete: {words}.")
@@ -208,96 +186,3 @@ def _preamble(scan: Scanner) -> tuple[int, int, int]:
     if pair_count > MAX_PAIRS:
         raise scan.broken(f"it claims {pair_count:,} metadata entries")
     return version, tensor_count, pair_count
-
-
-def _pairs(scan: Scanner, count: int) -> tuple[dict[str, Value], dict[str, ArraySpan]]:
-    metadata: dict[str, Value] = {}
-    arrays: dict[str, ArraySpan] = {}
-    kept = 0
-    for _ in range(count):
-        key = scan.string("a key", MAX_KEY_BYTES)
-        if not key or key in metadata or key in arrays:
-            raise scan.broken(f"the key {key[:60]!r} occurs twice" if key else "a key is empty")
-        value_type = scan.u32()
-        if value_type == ValueType.STRING:
-            metadata[key] = scan.string(repr(key[:60]))
-        elif value_type == ValueType.ARRAY:
-            span = arrays[key] = scan.array(repr(key[:60]))
-            if span.item_type in SCALARS and span.count <= min(MAX_KEPT_ITEMS, MAX_KEPT_IN_ALL - kept):
-                end, scan.position = scan.position, span.offset
-                metadata[key] = tuple(scan.scalar(span.item_type) for _ in range(span.count))
-                assert scan.position == end
-                kept += span.count
-        elif value_type in SCALARS:
-            metadata[key] = scan.scalar(value_type)
-        else:
-            raise scan.broken(f"{key[:60]!r} has the unknown type {value_type}")
-    return metadata, arrays
-
-
-def _alignment(scan: Scanner, metadata: dict[str, Value]) -> int:
-    alignment = metadata.get("general.alignment", 32)
-    if (
-        not isinstance(alignment, int)
-        or isinstance(alignment, bool)
-        or not 0 < alignment <= MAX_ALIGNMENT
-        or alignment & (alignment - 1)
-    ):
-        raise scan.broken(f"its alignment is {str(alignment)[:40]!r}, not a power of two")
-    return alignment
-
-
-def _tensors(scan: Scanner, count: int, alignment: int) -> tuple[Tensor, ...]:
-    tensors: list[Tensor] = []
-    names: set[str] = set()
-    for _ in range(count):
-        name = scan.string("a tensor name", MAX_TENSOR_NAME_BYTES)
-        if name in names:
-            raise scan.broken(f"the tensor {name!r} occurs twice")
-        names.add(name)
-        dim_count = scan.u32()
-        if dim_count > MAX_DIMS:
-            raise scan.broken(f"tensor {name!r} has {dim_count} dimensions")
-        *dims, kind, offset = scan.numbers(_TENSOR[dim_count])
-        if 0 in dims:  # a zero dimension divides by zero inside the loader
-            raise scan.broken(f"tensor {name!r} has a dimension of zero")
-        if prod(dims) > MAX_TENSOR_BYTES:
-            raise scan.broken(f"tensor {name!r} is said to have {prod(dims):,} elements")
-        tensor = Tensor(name, tuple(dims), kind, offset)
-        if tensor.offset % alignment or tensor.offset > MAX_TENSOR_BYTES:
-            raise scan.broken(f"tensor {name!r} lies at the impossible offset {tensor.offset:,}")
-        tensors.append(tensor)
-    return tuple(tensors)
-
-
-def _bytes(scan: Scanner, tensor: Tensor) -> int:
-    try:
-        return tensor_bytes(tensor.type, tensor.dims) or 0
-    except ValueError as error:
-        raise scan.broken(f"tensor {tensor.name!r}: {error}") from None
-
-
-def read_span(file: Header | Path, span: ArraySpan) -> bytes:
-    """The raw bytes of an array. Raises HeaderError(truncated) when the file has shrunk since."""
-    path = file.path if isinstance(file, Header) else file
-    with open(path, "rb") as opened:
-        opened.seek(span.offset)
-        data = opened.read(span.length)
-    if len(data) != span.length:
-        raise HeaderError("truncated", f"{path.name} became shorter while it was read.")
-    return data
-
-
-def read_array(header: Header, key: str) -> list[bytes] | list[int | float | bool]:
-    """All items of the array ``key``: bytes of strings, or numbers. Raises KeyError where there is none."""
-    span = header.arrays[key]
-    data = read_span(header, span)
-    if span.item_type in SCALARS:
-        return [item for (item,) in SCALARS[span.item_type].iter_unpack(data)]
-    items: list[bytes] = []
-    position = 0
-    for _ in range(span.count):
-        start = position + 8
-        position = start + int.from_bytes(data[position:start], "little")
-        items.append(data[start:position])
-    return items

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from engine.files.header import ArraySpan, Header, HeaderError, read_header, read_span
+from engine.files.arrays import read_span
+from engine.files.header import ArraySpan, Header, HeaderError, read_header
 
 MAX_SIZE_DIFFERENCE = 128
 FIRST_COMPARED = 5

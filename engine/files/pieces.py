@@ -11,7 +11,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from engine.files.header import HeaderError, read_array, read_header
+from engine.files.arrays import read_array
+from engine.files.header import HeaderError, read_header
 
 CONTROL, USER_DEFINED, BYTE = 3, 4, 6
 """``tokenizer.ggml.token_type`` (llama_token_type)."""

@@ -26,6 +26,7 @@ from engine.protocol.events import (
     Ready,
     Replayed,
     SelfTested,
+    Started,
     TextDelta,
 )
 from engine.protocol.record import (
@@ -56,6 +57,7 @@ from engine.protocol.requests import (
 )
 from engine.protocol.results import (
     PLAIN_ONLY,
+    AttachedFile,
     Device,
     Difference,
     ErrorCode,
@@ -73,6 +75,7 @@ __all__ = [
     "PLAIN_ONLY",
     "REQUESTS",
     "AnswerSoFar",
+    "AttachedFile",
     "Cancel",
     "Count",
     "Counted",
@@ -113,6 +116,7 @@ __all__ = [
     "SelfTestResult",
     "SelfTested",
     "SpeculationMode",
+    "Started",
     "TemplateInfo",
     "TextDelta",
     "Thinking",

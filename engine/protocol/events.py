@@ -33,6 +33,16 @@ class Loaded(Record):
     pair: PairInfo
 
 
+class Started(Record):
+    """An answer is begun: its prompt is made and its seed is drawn; comes before anything is read. ``receipt`` holds
+    what is known then; passes, later notes and text lengths are still to come. Whoever keeps it can show and continue
+    an answer whose end never came."""
+
+    kind: Literal["started"] = "started"
+    id: int
+    receipt: Receipt
+
+
 class Prefilling(Record):
     """Progress of reading the prompt; ``done`` counts cached tokens too. ``starts_in_thought``: see
     :class:`~engine.protocol.results.Receipt`; it is known before the first text."""
@@ -48,13 +58,15 @@ class TextDelta(Record):
     """New text. ``sources`` has one letter a token: ``t`` the target in a pass without a draft, ``l`` proposed by
     lookup, ``d`` proposed by the draft model, ``c`` the target's correction of a rejected proposal, ``b`` the
     target's bonus token behind a wholly accepted draft. Tokens may come with text that follows later (an incomplete
-    character or a possible stop string is held back), so ``text`` may be empty."""
+    character or a possible stop string is held back), so ``text`` may be empty. ``completed``: characters that each
+    token completes, shown now or later; those of a stop string, never."""
 
     kind: Literal["text"] = "text"
     id: int
     text: str
     token_ids: tuple[int, ...] = ()
     sources: str = ""
+    completed: tuple[int, ...] = ()
 
 
 class Progress(Record):
@@ -147,6 +159,7 @@ Event = Annotated[
     Ready
     | Loading
     | Loaded
+    | Started
     | Prefilling
     | TextDelta
     | Progress

@@ -104,6 +104,14 @@ class PairInfo(Record):
         return {"off": None, "lookup": None, "draft": no_draft, "auto": None}
 
 
+class AttachedFile(Record):
+    """A file whose text went along with the conversation, as it was then."""
+
+    path: str = Field(description="as the user named it")
+    sha256: str
+    modified: str = Field(description="when the file had been changed last, UTC, ISO 8601; empty: not known")
+
+
 class Receipt(Record):
     """What is needed to check an answer and to make it again. Stored with the answer."""
 
@@ -136,6 +144,9 @@ class Receipt(Record):
     stop: tuple[str, ...] = Field((), description="stop strings that the chat template needs")
     versions: dict[str, str]
     notes: tuple[str, ...] = Field((), description="everything that was done otherwise than asked, and why")
+    attachments: tuple[AttachedFile, ...] = Field(
+        (), description="files that the conversation quotes; added by the app, since the engine sees only the prompt"
+    )
     text_lengths: tuple[int, ...] = Field(
         (), description="characters of the answer's text that each token completed; empty in older receipts"
     )

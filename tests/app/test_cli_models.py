@@ -2,65 +2,19 @@
 
 from __future__ import annotations
 
-import io
 import json
-import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
-from app import cli
 from app.commands import client
-from app.commands.models import common, pull
+from app.commands.models import common
 from app.library.shelf import Shelf
-from app.library.transfer.patience import Patience
 from engine.protocol import Described, Device
 from tests.fixtures.disks import write_ollama
-from tests.fixtures.homes import ONE_TARGET, OTHER_TARGET, SHARED_DRAFT, Home, make_home
-from tests.fixtures.hub import Hub, refusing_port
-from tests.fixtures.scripted import Script
-from tests.fixtures_cli.slipstream_fake import fake_client
-
-ROOT = Path(__file__).resolve().parents[2]
-HASTY = Patience(connect=1.0, stall=0.6, tries=2, first_tries=1, pause=0.05, longest_pause=0.1, tick=0.02)
-
-
-@dataclass
-class Result:
-    code: int
-    out: str
-    err: str
-
-
-Slipstream = Callable[..., Result]
-
-
-@pytest.fixture
-def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scripted: Callable[..., Script], hub: Hub) -> Home:
-    return make_home(monkeypatch, tmp_path, scripted, hub)
-
-
-@pytest.fixture
-def slipstream(monkeypatch: pytest.MonkeyPatch, home: Home, capsys: pytest.CaptureFixture[str]) -> Slipstream:
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    monkeypatch.setattr(client, "make_client", fake_client)
-    monkeypatch.setattr(pull, "LOOK_SECONDS", 0.02)
-    for module in ("listing", "pull", "keeping", "checking"):
-        monkeypatch.setattr(f"app.commands.models.{module}.open_shelf", lambda: Shelf(patience=HASTY))
-
-    def run(*arguments: str, answer: str | None = None) -> Result:
-        stdin = io.StringIO(answer)
-        stdin.isatty = lambda: True  # type: ignore[method-assign]
-        monkeypatch.setattr(sys, "stdin", None if answer is None else stdin)
-        monkeypatch.setattr(sys, "argv", ["slipstream", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            cli.main()
-        captured = capsys.readouterr()
-        return Result(int(ended.value.code or 0), captured.out, captured.err)
-
-    return run
+from tests.fixtures.homes import ONE_TARGET, OTHER_TARGET, SHARED_DRAFT, Home
+from tests.fixtures.hub import Hub
+from tests.fixtures_cli.results import Slipstream
 
 
 def test_list_shows_pairs_and_files_without_a_network(home: Home, hub: Hub, slipstream: Slipstream) -> None:
@@ -106,94 +60,6 @@ def test_mistakes_in_the_users_catalogue_are_said_on_stderr(home: Home, slipstre
     assert result.code == 0
     assert 'entry "mine"' in result.err
     assert "the entry is left out." in result.err
-
-
-def test_pull_shows_the_plan_asks_and_fetches(home: Home, slipstream: Slipstream) -> None:
-    result = slipstream("models", "pull", "one", answer="y\n")
-    assert result.code == 0
-    assert "target  one-Q8_0.gguf" in result.out
-    assert "licence  Apache-2.0" in result.out
-    assert result.err.startswith("\nFetch ")
-    assert "[y/N]" in result.err
-    assert result.out.endswith("One with draft is here. Use it with: slipstream --model one\n")
-    assert (home.models / ONE_TARGET).read_bytes() == home.files[ONE_TARGET]
-    again = slipstream("models", "pull", "one")
-    assert (again.code, again.err) == (0, "One with draft is here already; nothing is to be fetched.\n")
-
-
-@pytest.mark.parametrize("answer", ["n\n", "\n", ""])
-def test_no_fetches_nothing(home: Home, hub: Hub, slipstream: Slipstream, answer: str) -> None:
-    result = slipstream("models", "pull", "one", answer=answer)
-    assert result.code == 1
-    assert result.err.endswith("Nothing was fetched.\n")
-    assert hub.sent("cdn/*") == 0
-    assert home.names() == []
-
-
-def test_where_nobody_can_be_asked_yes_is_wanted(home: Home, slipstream: Slipstream) -> None:
-    result = slipstream("models", "pull", "one")
-    assert result.code == 1
-    assert result.err == "Nothing was fetched: there is nobody to ask here. Add --yes to agree beforehand.\n"
-
-
-def test_a_dry_run_shows_the_plan_only(home: Home, hub: Hub, slipstream: Slipstream) -> None:
-    result = slipstream("models", "pull", "one", "--dry-run")
-    assert (result.code, result.err) == (0, "")
-    assert "to fetch" in result.out
-    assert hub.sent("cdn/*") == 0
-
-
-def test_a_pipe_gets_a_plain_line_now_and_then(home: Home, hub: Hub, slipstream: Slipstream) -> None:
-    hub.misbehave("cdn/*", throttle=200_000)
-    result = slipstream("models", "pull", "one", "--yes")
-    assert result.code == 0
-    lines = result.err.splitlines()
-    assert all(line.startswith("One with draft: ") and " %  " in line for line in lines)
-    shares = [int(line.removeprefix("One with draft: ").partition(" %")[0]) for line in lines]
-    assert shares == sorted(shares)
-    assert {share // 25 for share in shares} >= {0, 1, 2, 3}, "also a short transfer is seen to rise"
-    assert len(lines) <= 6
-    assert "\x1b" not in result.err
-
-
-def test_a_disk_that_cannot_hold_it_is_refused_before_the_first_byte(
-    monkeypatch: pytest.MonkeyPatch, home: Home, hub: Hub, slipstream: Slipstream
-) -> None:
-    monkeypatch.setattr("app.library.plan.free_bytes", lambda folder: 1_000)
-    result = slipstream("models", "pull", "one", "--yes")
-    assert result.code == 1
-    assert "one-Q8_0.gguf" in result.out
-    assert "1 kB free" in result.err
-    assert "nothing was fetched" in result.err
-    assert len(result.err.splitlines()) == 1
-    assert hub.sent("cdn/*") == 0
-
-
-def test_a_hub_that_is_away_is_one_sentence(
-    monkeypatch: pytest.MonkeyPatch, home: Home, slipstream: Slipstream
-) -> None:
-    monkeypatch.setenv("HF_ENDPOINT", f"http://127.0.0.1:{refusing_port()}")
-    result = slipstream("models", "pull", "one", "--yes")
-    assert result.code == 1
-    assert len(result.err.splitlines()) == 1
-    assert "127.0.0.1" in result.err
-
-
-def test_a_broken_download_says_what_was_kept(home: Home, hub: Hub, slipstream: Slipstream) -> None:
-    hub.misbehave("cdn/org/one-GGUF/*", cut_after=3_000, times=2)
-    hub.misbehave("cdn/org/one-GGUF/*", skip=2, silent=True)
-    result = slipstream("models", "pull", "one", "--yes")
-    last = result.err.splitlines()[-1]
-    assert result.code == 1
-    assert "one-Q8_0.gguf" in last
-    assert "kept" in last
-
-
-def test_names_that_lead_elsewhere_are_refused_before_any_request(home: Home, hub: Hub, slipstream: Slipstream) -> None:
-    result = slipstream("models", "pull", "../../evil")
-    assert result.code == 1
-    assert "is a path on this disk, not a model of the hub" in result.err
-    assert hub.requests == []
 
 
 def test_rm_shows_what_goes_asks_and_deletes(home: Home, slipstream: Slipstream) -> None:

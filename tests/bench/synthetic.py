@@ -14,7 +14,8 @@ from typing import BinaryIO, Literal
 
 import numpy as np
 
-from engine.files.header import Header, Tensor, read_header, read_span
+from engine.files.arrays import read_span
+from engine.files.header import Header, Tensor, read_header
 from engine.files.tensor_types import tensor_bytes
 
 WeightType = Literal["q8_0", "f16"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from engine.client import EngineClient
 from engine.protocol import (
     Event,
     Failed,
@@ -23,6 +25,7 @@ from engine.protocol import (
     SpeculationMode,
 )
 from engine.session import Session
+from tests.fixtures.scripted import Script
 
 
 class Driver:
@@ -117,3 +120,24 @@ def smol(smol_path: Path) -> Iterator[Driver]:
     driver.load(smol_path, smol_path, context=1024)
     yield driver
     driver.session.unload()
+
+
+@pytest.fixture
+def say(driver: Driver, scripted: Callable[..., Script]) -> Callable[..., Script]:
+    """Load a script with itself as draft."""
+
+    def load(chain: list[Any], *, context: int = 512, draft: Path | None = None, **options: Any) -> Script:
+        script = scripted(chain, **options)
+        driver.load(script.path, draft or script.path, context=context)
+        return script
+
+    return load
+
+
+@pytest.fixture
+async def client(tmp_path: Path, smol_path: Path) -> AsyncIterator[EngineClient]:
+    """A client of a process of its own, which has still to be started."""
+    client = EngineClient(tmp_path / "engine.log")
+    client.wanted = LoadSettings(target=ModelFile(path=str(smol_path)), context=1024)
+    yield client
+    await client.close()

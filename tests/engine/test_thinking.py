@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from engine.protocol import AnswerSoFar, Finished, Prefilling, ThoughtMarkers
+from engine.protocol import AnswerSoFar, Finished, Prefilling, Started, ThoughtMarkers
 from engine.text.thoughts import split_thoughts
 from tests.engine.conftest import Driver
-from tests.engine.test_answers import CONTROLS, LETTERS, MODES, TEMPLATE, Scripted
+from tests.engine.on_paper import CONTROLS, LETTERS, MODES, TEMPLATE, Scripted
 from tests.fixtures.scripted import Control
 
 SWITCH = TEMPLATE + "{{ '<think></think>' if enable_thinking is defined and not enable_thinking else '<think>\n' }}"
@@ -34,7 +34,7 @@ def test_thinking_is_switched_and_the_chat_knows_before_the_first_word(driver: D
         assert answer.receipt.settings.thinking is thinking
         reads = [event.starts_in_thought for event in driver.events if isinstance(event, Prefilling)]
         assert set(reads) == {inside}
-        assert isinstance(driver.events[0], Prefilling)
+        assert [type(event) for event in driver.events[:2]] == [Started, Prefilling]
 
 
 def test_a_continued_answer_still_starts_where_the_whole_one_does(driver: Driver, scripted: Scripted) -> None:

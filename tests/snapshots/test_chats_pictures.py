@@ -10,10 +10,10 @@ from textual.pilot import Pilot
 
 from app.chats.store import open_chats
 from app.tui.app import SlipstreamApp
+from tests.app.tui.chats_screen import move_to, opened
 from tests.app.tui.fake_client import LOAD, FakeClient
 from tests.app.tui.harness import Chat
 from tests.app.tui.stored_chats import NOW, fill
-from tests.app.tui.test_chats_screen import move_to, opened
 
 Look = Callable[[Chat], Awaitable[None]]
 

@@ -45,8 +45,9 @@ class Download:
     ) -> None:
         """``wait_for_other``: wait for another process that fetches the same file, instead of the error ``busy``.
         ``replace``: whether to put the new file, once it is whole, in the place of a different one of its name, instead
-        of the error ``exists``. A file that is paused by its own control keeps its place among the ``at_once``.
-        ``on_published``: called on a thread of the download for every file that was fetched, once it has its name."""
+        of the error ``exists``; asked before the first byte, and again when the new one is whole. A file that is
+        paused by its own control keeps its place among the ``at_once``. ``on_published``: called on a thread of the
+        download for every file that was fetched, once it has its name."""
         self.control = control or Control()
         """Of all files."""
         self.errors: dict[Path, TransferError] = {}
@@ -64,7 +65,8 @@ class Download:
             on_published=on_published,
         )
         self._sets = [
-            [make(wanted, Control(self.control), replace=replace(wanted.path)) for wanted in one] for one in sets
+            [make(wanted, Control(self.control), replace=partial(replace, wanted.path)) for wanted in one]
+            for one in sets
         ]
         self._fetches = [fetch for one in self._sets for fetch in one]
         paths = [fetch.wanted.path for fetch in self._fetches]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import queue
 import time
 from collections.abc import Callable
@@ -45,7 +46,7 @@ class Fetch:
         patience: Patience,
         *,
         wait_for_other: bool = False,
-        replace: bool = False,
+        replace: Callable[[], bool] = lambda: False,
         on_published: Callable[[Wanted], None] | None = None,
     ) -> None:
         self.wanted = wanted
@@ -88,12 +89,15 @@ class Fetch:
         """Give it its name."""
         try:
             if not self._there:
+                self._refuse_newcomer()
                 self._part.publish()
                 self._there = True
                 if self._on_published is not None:
                     self._on_published(self.wanted)
         except OSError as error:
             raise self._failed(explain(error, self.wanted)) from None
+        except TransferError as error:
+            raise self._failed(error) from None
         self._lock.release()
         self._meter.enter("done", self.wanted.size)
 
@@ -115,12 +119,18 @@ class Fetch:
     def _is_whole(self) -> bool:
         """Whether the final file is there, by size and hash."""
         wrong = difference(self.wanted, lambda done: self._gate("checking", done))
-        if wrong and not self._replace:
+        if wrong and not self._replace():
             said = f"{self.wanted.name} is in {self.wanted.path.parent} already and is not the hub's file: {wrong}"
             todo = "delete or move it, then start again"
             raise TransferError("exists", sentence(said, "nothing was changed", todo), self.wanted.path)
         self._there = wrong == ""
         return self._there
+
+    def _refuse_newcomer(self) -> None:
+        """Another file may have been put there, or the one there changed, while this one was coming."""
+        if os.path.lexists(self.wanted.path) and not self._replace():
+            said = f"it is whole, but another file of that name lies in {self.wanted.path.parent} now"
+            raise self._error(Refused("exists", said, "move or delete that one, then start again"))
 
     def _take_lock(self) -> None:
         while not self._lock.take():

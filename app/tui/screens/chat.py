@@ -272,8 +272,8 @@ class ChatScreen(TurnScreen):
 
     # ------------------------------------------------------------------------------------------------ transcript
 
-    async def show_chat(self) -> None:
-        await self.transcript.open(self.chat, self.speaker())
+    async def show_chat(self, found: int | None = None) -> None:
+        await self.transcript.open(self.chat, self.speaker(), found=found)
         self.chat_shown()
 
     def chat_shown(self) -> None:
@@ -361,8 +361,8 @@ class ChatScreen(TurnScreen):
     async def open_conversation(
         self, conversation_id: int | None, words: str = "", *, message_id: int | None = None
     ) -> None:
-        """Show another conversation, None: a new one. ``words``: what there is to say about it; ``message_id``: whose
-        branch is wanted. Refused with a sentence while an answer is made, and when there is no such chat any more."""
+        """Show another conversation, None: a new one. ``words``: what there is to say about it; ``message_id``: which
+        message of it. Refused with a sentence while an answer is made, and when there is no such chat any more."""
         refusal = self.dialogue.why_stay()
         try:
             if not refusal and conversation_id is not None:
@@ -380,7 +380,7 @@ class ChatScreen(TurnScreen):
             self.add(SHARED, "warning")
         if words:
             self.add(words, "warning")
-        await self.show_chat()
+        await self.show_chat(message_id)
         self.engine_changed()
 
     async def came_back(self, opening: Opening | None) -> None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping
+from functools import partial
+from typing import Any
 
 from textual import on
 from textual.screen import Screen
@@ -70,10 +72,33 @@ class FileActions(Screen[Choice | None]):
         except ShelfError as error:
             self.ask(f"{title} cannot be fetched now.", "", None, refusal=str(error))
             return
-        if offer.refusal:
+        if offer.replaceable:
+            words = f"{offer.refusal} Or enter shows what would be lost if it was replaced."
+            self.ask(
+                f"A file of yours lies where {title} would go.",
+                offer.text,
+                lambda: self.begin("plan", self._plan_replacing, offer),
+                refusal=words,
+            )
+        elif offer.refusal:
             self.ask(f"{title} cannot be fetched.", offer.text, None, refusal=offer.refusal)
         else:
             self.ask(f"Fetch {size_words(offer.missing)}?", offer.text, lambda: self._fetch(offer))
+
+    async def _plan_replacing(self, offer: Offer) -> None:
+        """Show the person what would be lost, and ask. esc ends the reading, too, and changes nothing."""
+        self.ask(f"Reading {', '.join(offer.replaceable)}…", "", None)
+        try:
+            offer = await aside(self.library.replacing, offer)
+        except ShelfError as error:
+            self.ask(f"{offer.title} cannot be fetched.", offer.text, None, refusal=str(error))
+            return
+        if offer.refusal:
+            self.ask(f"{offer.title} cannot be fetched.", offer.text, None, refusal=offer.refusal)
+            return
+        lost = len(offer.replaced)
+        title = f"Fetch {size_words(offer.missing)} and replace {lost} file{'s' * (lost > 1)} of yours?"
+        self.ask(title, offer.text, lambda: self._fetch(offer))
 
     def _fetch(self, offer: Offer) -> None:
         self.begin(f"start {offer.key}", self._start, offer)
@@ -151,7 +176,9 @@ class FileActions(Screen[Choice | None]):
 
     def begin(self, group: str, work: Callable[..., Awaitable[None]], *what: object) -> None:
         """Do ``work`` beside the screen; the last one of its group counts."""
-        self.run_worker(self._safely(work, *what), group=group, exclusive=True, exit_on_error=False)
+        # Not the coroutine itself: where the next one comes at once, nobody would ever await it.
+        task: Any = partial(self._safely, work, *what)
+        self.run_worker(task, group=group, exclusive=True, exit_on_error=False)
 
     async def _safely(self, work: Callable[..., Awaitable[None]], *what: object) -> None:
         try:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from app.tui.dialogue import Dialogue
 
 NOTHING: Final = "Nothing has been answered yet."
+NOT_AT_END: Final = "The last answer is not on screen: ctrl+end goes there, alt+up selects a turn here."
 NOT_SENT: Final = "This message waits to be sent."
 ONLY_YOURS: Final = "Only a message of yours can be edited; r asks for another answer."
 NO_TEXT: Final = "There is no text here yet."
@@ -112,7 +113,9 @@ class TurnScreen(Screen[None]):
                 self.select(view)
             return
         to = views.index(selected) + (1 if where == "down" else -1)
-        if to == len(views):
+        if to == len(views) and self.transcript.has_later:
+            self.call_next(self._select_later, selected)
+        elif to == len(views):
             self.action_deselect()
         elif to >= 0:
             self.select(views[to])
@@ -124,6 +127,12 @@ class TurnScreen(Screen[None]):
         views = self.transcript.views
         if self.selected is first and views.index(first) > 0:
             self.select(views[views.index(first) - 1])
+
+    async def _select_later(self, last: SelectableTurn) -> None:
+        await self.transcript.mount_later()
+        views = self.transcript.views
+        if self.selected is last and views[-1] is not last:
+            self.select(views[views.index(last) + 1])
 
     @on(SelectableTurn.Picked)
     def _picked_turn(self, event: SelectableTurn.Picked) -> None:
@@ -170,6 +179,8 @@ class TurnScreen(Screen[None]):
     def why_not(self, name: str, number: int = 0) -> str:
         """Why ``name`` cannot be done now, in a sentence; empty when it can."""
         view, live = self.target(name), self.dialogue.live
+        if self.selected is None and self.transcript.has_later:
+            return NOT_AT_END
         if view is None:
             return NO_RECEIPT if name == "receipt" else NOTHING
         turn, is_live = view.turn, live is not None and view is live.view

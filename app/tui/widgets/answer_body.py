@@ -39,11 +39,19 @@ class AnswerBody(Vertical):
 
     DEFAULT_CSS = "AnswerBody { height: auto; }"
 
-    def __init__(self, text: str, lengths: Sequence[int] = (), thinking: Thinking | None = None, *, live: bool) -> None:
+    def __init__(
+        self,
+        text: str,
+        lengths: Sequence[int] = (),
+        thinking: Thinking | None = None,
+        *,
+        blurred: int = 0,
+        live: bool,
+    ) -> None:
         """``text``: all of it, or with ``live`` what it begins with. ``lengths``: characters of each token, where they
-        are known."""
+        are known; ``blurred``: see :class:`app.tui.token_texts.TokenTexts`."""
         super().__init__()
-        self._text, self._lengths, self._live = text, lengths, live
+        self._text, self._lengths, self._blurred, self._live = text, lengths, blurred, live
         self._thinking = thinking or Thinking()
         self._splitter: ThoughtSplitter | None = None
         self._pieces: list[Piece] = []
@@ -119,14 +127,16 @@ class AnswerBody(Vertical):
 
     # ------------------------------------------------------------------------------------------------- when done
 
-    async def complete(self, text: str, lengths: Sequence[int], thinking: Thinking) -> None:
+    async def complete(self, text: str, lengths: Sequence[int], thinking: Thinking, blurred: int = 0) -> None:
         """The answer has ended: draw what is kept of it."""
-        self._text, self._lengths, self._thinking, self._live = text, lengths, thinking, False
+        self._text, self._lengths, self._blurred = text, lengths, blurred
+        self._thinking, self._live = thinking, False
         parts = placed(text, thinking)
         if [_kind(piece) for piece in self._pieces] != [part.kind for part in parts[: len(self._pieces)]]:
             await self.remove_children()
             self._pieces.clear()
-        for piece, part, tokens in zip(self._pieces, parts, tokens_of(parts, text, lengths), strict=False):
+        counts = tokens_of(parts, text, lengths, blurred)
+        for piece, part, tokens in zip(self._pieces, parts, counts, strict=False):
             if isinstance(piece, Thought):
                 piece.complete(part.text, tokens)
             elif isinstance(piece, LiveMarkdown):
@@ -136,7 +146,7 @@ class AnswerBody(Vertical):
 
     def _whole(self) -> list[Piece]:
         parts = placed(self._text, self._thinking)
-        counts = tokens_of(parts, self._text, self._lengths)
+        counts = tokens_of(parts, self._text, self._lengths, self._blurred)
         return [_piece(part, count) for part, count in zip(parts, counts, strict=True)]
 
     @property

@@ -3,15 +3,13 @@
 ``text`` is what was typed and pasted, and what is sent. The document below it, which is drawn and edited, differs in
 two ways:
 
-* a character that could steer the terminal, or that the document would take for a line end, is one private-use
-  character there, drawn as its stand-in;
+* a character that could steer the terminal is another one there (:mod:`app.tui.stand_ins`);
 * a large paste is a short label there, which is deleted as a whole.
 """
 
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 from itertools import chain
 from typing import ClassVar, Final
@@ -25,32 +23,23 @@ from textual.strip import Strip
 from textual.widgets import TextArea
 
 from app.chats.records import Unsent
-from app.clean import clean
 from app.tui.keys import COMPOSER
+from app.tui.stand_ins import (
+    DRAW,
+    DROPPED,
+    FOLDED,
+    HIDE,
+    LINE_END,
+    OWN_CHARACTERS,
+    RAW,
+    SPECIAL,
+    is_control,
+    label_for,
+)
 
-NEW_LINE_KEYS: Final = {"ctrl+j", "alt+enter", "shift+enter"}
 GUIDED_KEYS: Final = ("up", "down", "tab", "enter", "escape")
 FOLD_CHARACTERS: Final = 20_000
 FOLD_LINES: Final = 400
-
-_LINE_END: Final = re.compile(r"\r\n?")
-_DROPPED: Final = re.compile("[\x00\ud800-\udfff]")  # neither can be stored
-_OWN: Final = 0x10FE00
-_LABEL: Final = chr(0x10FFFD)
-"""The first character of a label, drawn as ``[``: what the user types is never taken for one."""
-_SUSPECTS: Final = [
-    character
-    for character in map(
-        chr, chain(range(0x01, 0xA0), range(0x2000, 0x2070), range(0xFFF0, 0xFFFD), range(0xE0000, 0xE0080))
-    )
-    if clean(character) != character
-]
-_HIDE: Final = {ord(character): chr(_OWN + n) for n, character in enumerate(_SUSPECTS)}
-_RAW: Final = {hidden: chr(code) for code, hidden in _HIDE.items()}
-_DRAW: Final = {ord(hidden): clean(raw).replace("\n", "\u2424") for hidden, raw in _RAW.items()} | {ord(_LABEL): "["}
-_OWN_CHARACTERS: Final = re.compile(f"[{chr(_OWN)}-{_LABEL}]")
-_FOLDED: Final = re.compile(rf"{_LABEL}pasted [\d,]+ characters?, [\d,]+ lines? #(\d+)\]")
-_SPECIAL: Final = re.compile(f"{_FOLDED.pattern}|{_OWN_CHARACTERS.pattern}")
 
 
 class Composer(TextArea):
@@ -110,9 +99,9 @@ class Composer(TextArea):
     def typed(self) -> str:
         """The text without what is folded."""
         document = self.document.text
-        if document.isascii() or _OWN_CHARACTERS.search(document) is None:
+        if document.isascii() or OWN_CHARACTERS.search(document) is None:
             return document
-        return _SPECIAL.sub(lambda match: " " if match[1] else _RAW.get(match[0], "["), document)
+        return SPECIAL.sub(lambda match: " " if match[1] else RAW.get(match[0], "["), document)
 
     @property
     def blank(self) -> bool:
@@ -123,7 +112,7 @@ class Composer(TextArea):
         """What stands here, pastes apart."""
         parts: list[str | int] = []
         document, at = self.document.text, 0
-        for match in _FOLDED.finditer(document):
+        for match in FOLDED.finditer(document):
             parts += [self._true(document[at : match.start()]), int(match[1])]
             at = match.end()
         parts.append(self._true(document[at:]))
@@ -137,7 +126,7 @@ class Composer(TextArea):
         numbers = {n: n if taken.get(n, text) == text else n + taken_to for n, text in unsent.pastes.items()}
         self._pastes = {numbers[n]: text for n, text in unsent.pastes.items()}
         document = "".join(
-            _label(numbers[part], unsent.pastes[part])
+            label_for(numbers[part], unsent.pastes[part])
             if isinstance(part, int)
             else self._document_for(part, fold=False)
             for part in unsent.parts
@@ -147,7 +136,7 @@ class Composer(TextArea):
 
     def put(self, text: str, start: Location, end: Location) -> None:
         """Put ``text`` in the place of what stands from ``start`` to ``end``; can be undone."""
-        if result := self._replace_via_keyboard(text.translate(_HIDE), start, end):
+        if result := self._replace_via_keyboard(text.translate(HIDE), start, end):
             self.move_cursor(result.end_location)
 
     def take(self) -> str:
@@ -174,24 +163,24 @@ class Composer(TextArea):
             self.move_cursor(result.end_location)
 
     def _document_for(self, text: str, *, fold: bool = True) -> str:
-        text = _DROPPED.sub("", _LINE_END.sub("\n", text))
+        text = DROPPED.sub("", LINE_END.sub("\n", text))
         large = fold and (len(text) > FOLD_CHARACTERS or text.count("\n") >= FOLD_LINES)
-        if not large and _OWN_CHARACTERS.search(text) is None:
-            return text.translate(_HIDE)
+        if not large and OWN_CHARACTERS.search(text) is None:
+            return text.translate(HIDE)
         number = 1 + max(chain(self._pastes, self._taken[2]), default=0)
         self._pastes[number] = text
-        return _label(number, text)
+        return label_for(number, text)
 
     def _true(self, document: str) -> str:
-        if document.isascii() or _OWN_CHARACTERS.search(document) is None:
+        if document.isascii() or OWN_CHARACTERS.search(document) is None:
             return document
 
         def one(match: re.Match[str]) -> str:
             if match[1]:
                 return self._pastes.get(int(match[1]), "")
-            return _RAW.get(match[0], "[")
+            return RAW.get(match[0], "[")
 
-        return _SPECIAL.sub(one, document)
+        return SPECIAL.sub(one, document)
 
     def render_line(self, y: int) -> Strip:
         """TextArea asks for the text with every line it draws, only to see whether there is any: in a document of
@@ -205,8 +194,8 @@ class Composer(TextArea):
     def get_line(self, line_index: int) -> Text:
         """The line as it is drawn, as long as it is in the document."""
         line = super().get_line(line_index)
-        if _OWN_CHARACTERS.search(line.plain):
-            line.plain = line.plain.translate(_DRAW)
+        if OWN_CHARACTERS.search(line.plain):
+            line.plain = line.plain.translate(DRAW)
         return line
 
     # ------------------------------------------------------------------------------------------------------ editing
@@ -229,7 +218,7 @@ class Composer(TextArea):
         """Both ends of the label that ``location`` is inside of, or ``location`` itself."""
         row, column = location
         if row < self.document.line_count:
-            for label in _FOLDED.finditer(self.document.get_line(row)):
+            for label in FOLDED.finditer(self.document.get_line(row)):
                 if label.start() < column < label.end():
                     return (row, label.start()), (row, label.end())
         return location, location
@@ -245,25 +234,26 @@ class Composer(TextArea):
     # --------------------------------------------------------------------------------------------------------- keys
 
     async def _on_key(self, event: events.Key) -> None:
-        """Before TextArea sees the key. Line breaks are made here, though they are bindings, too: a binding is looked
-        up by the app, and what was typed behind the key overtakes it on the way there."""
-        if event.key in GUIDED_KEYS and self.guide(event.key):
-            event.stop()
-            event.prevent_default()
-        elif event.key == "enter":
-            event.stop()
-            event.prevent_default()
-            self.post_message(self.Sent())
-        elif event.key in NEW_LINE_KEYS:
-            event.stop()
-            event.prevent_default()
-            self.action_new_line()
-        elif event.key in ("end", "ctrl+e") and self.cursor_at_end_of_text:
-            self.post_message(self.Scrolled("end"))
-        elif event.character and not event.is_printable and not _is_control(event.character):
-            event.stop()
-            event.prevent_default()
+        """Before TextArea sees the key. What a binding of the composer does is done here: otherwise the app would look
+        it up, and the text that was typed behind the key would overtake it on the way there."""
+        if event.is_printable:
+            return
+        if not (event.key in GUIDED_KEYS and self.guide(event.key)) and not await self._act(event.key):
+            if not event.character or is_control(event.character):
+                return
             self.insert_text(event.character)  # joiners, no-break spaces, characters newer than Python's tables
+        event.stop()
+        event.prevent_default()
+
+    async def _act(self, key: str) -> bool:
+        """Do what this key is bound to here, by default or as the user has it; whether there was anything."""
+        bindings = self._bindings.copy()
+        if keymap := self.app._keymap:
+            bindings.apply_keymap(keymap)
+        for binding in bindings.key_to_bindings.get(key, ()):
+            if not binding.priority and await self.app.run_action(binding.action, self):
+                return True
+        return False
 
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
@@ -281,6 +271,11 @@ class Composer(TextArea):
         if not (at_bottom and self.recall(False)):
             super().action_cursor_down(select)
 
+    def action_cursor_line_end(self, select: bool = False) -> None:
+        if not select and self.cursor_at_end_of_text:
+            self.post_message(self.Scrolled("end"))
+        super().action_cursor_line_end(select)
+
     def action_send(self) -> None:
         self.post_message(self.Sent())
 
@@ -289,16 +284,3 @@ class Composer(TextArea):
 
     def action_transcript(self, where: str) -> None:
         self.post_message(self.Scrolled(where))
-
-
-def _label(number: int, text: str) -> str:
-    """What stands in the document for a large paste."""
-    characters, lines = len(text), text.count("\n") + 1
-    return (
-        f"{_LABEL}pasted {characters:,} character{'s' * (characters != 1)}, "
-        f"{lines:,} line{'s' * (lines != 1)} #{number}]"
-    )
-
-
-def _is_control(text: str) -> bool:
-    return any(unicodedata.category(character) in ("Cc", "Cs") for character in text)

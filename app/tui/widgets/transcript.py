@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
-from textual import events, on, work
+from textual import on, work
 from textual.app import ComposeResult
-from textual.containers import Vertical, VerticalScroll
-from textual.message import Message
-from textual.widget import Widget
-from textual.widgets import Static
+from textual.containers import Vertical
+from textual.widget import AwaitMount, Widget
 
+from app.tui.found import mark
+from app.tui.widgets.following import FollowingScroll
+from app.tui.widgets.more_rows import Earlier, Later
 from app.tui.widgets.selectable_turn import SelectableTurn
 from app.tui.widgets.turns import AnswerTurn, UserTurn
 
@@ -24,58 +25,32 @@ ENOUGH: Final = 3
 """Rows of a turn higher than the view that must be seen of it while it is selected."""
 
 
-class Earlier(Static):
-    """The row that stands for the turns that are not mounted."""
-
-    class Wanted(Message):
-        """The reader wants to see earlier turns."""
-
-    def on_mount(self) -> None:
-        self.display = False
-
-    def on_click(self) -> None:
-        self.post_message(self.Wanted())
-
-    def count(self, turns: int) -> None:
-        self.update(f"↑ {turns} earlier messages")
-        self.display = turns > 0
-
-
-class Transcript(VerticalScroll, can_focus=False):
+class Transcript(FollowingScroll, can_focus=False):
     """See the module's text."""
 
     BLANK = True
 
-    class Following(Message):
-        """Whether the end is followed has changed."""
-
-        def __init__(self, following: bool) -> None:
-            super().__init__()
-            self.following = following
-
-    _following = True
     _chat: OpenChat | None = None
     _speaker = ""
     _mounted_from = 0
+    _mounted_to: int | None = None
+    """The first turn below that is not mounted; None: all are, up to the end."""
     _xray = False
 
     def compose(self) -> ComposeResult:
         # as high as the view at least: Textual's anchor would scroll a short chat below zero
-        yield Vertical(Earlier(), id="turns")
+        yield Vertical(Earlier(), Later(), id="turns")
 
     @property
     def _turns(self) -> Vertical:
         return self.query_one("#turns", Vertical)
 
-    @property
-    def following(self) -> bool:
-        """Whether new text keeps the end in view."""
-        return self._following
-
     def follow(self) -> None:
         """Go to the end and stay there."""
-        self._set_following(True)
-        self.anchor()
+        if self._mounted_to is not None:
+            self._to_the_end()
+        else:
+            super().follow()
 
     def go(self, where: str) -> None:
         """``page_up``, ``page_down``, ``home`` or ``end``."""
@@ -89,44 +64,62 @@ class Transcript(VerticalScroll, can_focus=False):
             case "page_down":
                 self.scroll_page_down(animate=False)
 
-    def release_anchor(self) -> None:
-        """Called by Textual when the reader scrolls."""
-        super().release_anchor()
-        if self.max_scroll_y > 0:
-            self._set_following(False)
-            self.call_later(self._resume_at_end)
+    def top_reached(self) -> None:
+        self.post_message(Earlier.Wanted())
 
-    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
-        super().watch_scroll_y(old_value, new_value)
-        if new_value > old_value:
-            self._resume_at_end()
-        elif new_value <= 0 < old_value:
-            self.post_message(Earlier.Wanted())
-
-    def _resume_at_end(self) -> None:
-        """Scrolling down to the end follows again; Textual alone forgets to (Textualize/textual#6677)."""
-        if not self._following and self.scroll_target_y >= self.max_scroll_y:
-            self.follow()
-
-    def _set_following(self, following: bool) -> None:
-        if following != self._following:
-            self._following = following
-            self.post_message(self.Following(following))
-
-    def on_resize(self, _event: events.Resize) -> None:
-        if self._following:
-            self.scroll_end(animate=False, immediate=True)
+    def end_reached(self) -> None:
+        if self._mounted_to is not None:
+            self.post_message(Later.Wanted())
+        else:
+            super().end_reached()
 
     # ------------------------------------------------------------------------------------------------- contents
 
-    async def open(self, chat: OpenChat, speaker: str) -> None:
-        """Show ``chat`` from its end. ``speaker`` is who answers, where the store does not say."""
+    async def open(self, chat: OpenChat, speaker: str, *, found: int | None = None) -> None:
+        """Show ``chat`` from its end, or where the message ``found`` is. ``speaker`` is who answers, where the store
+        does not say."""
         self._chat, self._speaker = chat, speaker
-        self._mounted_from = max(0, len(chat) - PAGE)
+        at = chat.position(found) if found is not None else None
+        if found is None or at is None:
+            await self._show_page(len(chat) - PAGE)
+            self.follow()
+        else:
+            await self._show_page(min(at - PAGE // 2, len(chat) - PAGE))
+            self.let_go()
+            self.call_after_refresh(self._go_to_found, found)
+
+    async def _show_page(self, start: int) -> None:
+        """Mount one page of turns in the place of those that are there."""
+        assert self._chat is not None
+        self._mounted_from = max(0, start)
+        stop = min(len(self._chat), self._mounted_from + PAGE)
         with self.app.batch_update():
             await self._turns.query_children(".turn").remove()
-            await self._turns.mount_all(self._widgets(self._mounted_from, len(chat)))
+            await self._mount_last(self._widgets(self._mounted_from, stop))
             self.query_one(Earlier).count(self._mounted_from)
+            self._note_mounted_to(stop)
+
+    def _mount_last(self, widgets: Sequence[Widget]) -> AwaitMount:
+        return self._turns.mount_all(widgets, before=self.query_one(Later))
+
+    def _note_mounted_to(self, stop: int) -> None:
+        """What is mounted ends before the turn ``stop``."""
+        assert self._chat is not None
+        missing = max(0, len(self._chat) - stop)
+        self._mounted_to = stop if missing else None
+        self.query_one(Later).count(missing)
+
+    def _go_to_found(self, message_id: int) -> None:
+        if view := next(iter(self.from_message(message_id)), None):
+            self.scroll_to_widget(view, animate=False, top=True, immediate=True)
+            mark(view)
+            self.resume_at_end()  # where the end is in view with it
+
+    @work(group="later", exclusive=True, exit_on_error=False)
+    async def _to_the_end(self) -> None:
+        """Show the last page, and follow the end again."""
+        assert self._chat is not None
+        await self._show_page(len(self._chat) - PAGE)
         self.follow()
 
     def _widgets(self, start: int, stop: int) -> list[Widget]:
@@ -163,6 +156,20 @@ class Transcript(VerticalScroll, can_focus=False):
 
         self.call_after_refresh(keep_place)
 
+    @on(Later.Wanted)
+    @work(group="later", exclusive=True, exit_on_error=False)
+    async def show_later(self) -> None:
+        """See :meth:`mount_later`."""
+        await self.mount_later()
+
+    async def mount_later(self) -> None:
+        """Put a page of later turns below."""
+        if self._chat is None or self._mounted_to is None:
+            return
+        start, stop = self._mounted_to, min(len(self._chat), self._mounted_to + PAGE)
+        self._note_mounted_to(stop)
+        await self._mount_last(self._widgets(start, stop))
+
     def show_attached(self) -> None:
         """More is known about attached files."""
         for turn in self._turns.query(UserTurn):
@@ -173,10 +180,23 @@ class Transcript(VerticalScroll, can_focus=False):
         for widget in widgets:
             if isinstance(widget, AnswerTurn):
                 widget.xray = self._xray
+        await self._close_gap(widgets)
         with self.app.batch_update():
-            await self._turns.mount_all(widgets)
+            await self._mount_last(widgets)
         if self._following:
             self.anchor()
+
+    async def _close_gap(self, coming: Sequence[UserTurn | AnswerTurn]) -> None:
+        """Where the middle of the chat is shown, the turns before those that are ``coming`` take its place."""
+        if self._chat is None or self._mounted_to is None:
+            return
+        kept = [view.turn.message.id for view in coming if view.turn.message is not None]
+        at = self._chat.position(kept[0]) if kept else None
+        stop = len(self._chat) if at is None else at
+        if self._mounted_to < stop:
+            await self._show_page(stop - PAGE)
+        self._mounted_to = None
+        self.query_one(Later).count(0)
 
     # ------------------------------------------------------------------------------------------------- the answers
 
@@ -203,6 +223,11 @@ class Transcript(VerticalScroll, can_focus=False):
         """Whether there are turns above those that are mounted."""
         return self._mounted_from > 0
 
+    @property
+    def has_later(self) -> bool:
+        """Whether there are turns below those that are mounted."""
+        return self._mounted_to is not None
+
     def from_message(self, message_id: int) -> list[SelectableTurn]:
         """The turn of this message and all behind it; empty when it is not mounted."""
         views = self.views
@@ -220,18 +245,18 @@ class Transcript(VerticalScroll, can_focus=False):
         assert self._chat is not None
         stop = min(len(self._chat), at + PAGE)
         if self._following and at + 1 < len(self._chat):
-            super().release_anchor()
-            self._set_following(False)
+            self.let_go()
         before = len(self.views)
-        await self._turns.mount_all(self._widgets(at, stop))
+        await self._mount_last(self._widgets(at, stop))
         return self.views[before:]
 
     async def add_rest(self, at: int) -> None:
         """Mount what is still missing behind :meth:`add_from`, a page at a time, so that keys are not held up."""
         assert self._chat is not None
+        self._note_mounted_to(len(self._chat))
         for start in range(at + PAGE, len(self._chat), PAGE):
-            await self._turns.mount_all(self._widgets(start, start + PAGE))
-        self.call_after_refresh(self._resume_at_end)
+            await self._mount_last(self._widgets(start, start + PAGE))
+        self.call_after_refresh(self.resume_at_end)
 
     def last_seen(self) -> SelectableTurn | None:
         """The lowest turn in view."""

@@ -16,6 +16,7 @@ from app.tui import xray
 from app.tui.answering import Answer, Phase
 from app.tui.names import speaker_name
 from app.tui.thoughts import Thinking
+from app.tui.token_texts import TokenTexts
 from app.tui.widgets.attached_row import attached_line
 from app.tui.widgets.line import Line
 from app.tui.widgets.receipt_line import ReceiptLine
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 INTERRUPTED: Final = "interrupted: Slipstream ended before the answer did. What had arrived is kept."
 NO_XRAY: Final = "no X-ray: who proposed these tokens was not kept"
+PART_XRAY: Final = "X-ray of what came last: who proposed the tokens that this answer goes on with was not kept"
 
 
 class Speaker(Line):
@@ -115,7 +117,7 @@ class AnswerTurn(SelectableTurn):
         """Whether the X-ray lies over the answer, or will when it has ended."""
         stored = self.proof
         self.speaker = Speaker(speaker_name(stored.target) if stored else speaker)
-        self.body = _body(turn.text, stored, live=self.live)
+        self.body = _body(turn.text, self._texts(), stored, live=self.live)
         self.notes = Plain("", classes="notes")
         self.error = Plain("", classes="error")
         self.receipt = ReceiptLine()
@@ -125,6 +127,11 @@ class AnswerTurn(SelectableTurn):
     def proof(self) -> Receipt | None:
         """The receipt that is kept with the answer."""
         return self.turn.figures.receipt() if self.turn.figures else None
+
+    def _texts(self) -> TokenTexts:
+        """Which token made which stretch of the text, as it is kept."""
+        figures = self.turn.figures
+        return TokenTexts.of(self.turn.text, figures.sources if figures else "", self.proof, self.turn.earlier)
 
     @property
     def spoken(self) -> str:
@@ -180,7 +187,9 @@ class AnswerTurn(SelectableTurn):
         self.live = False
         proof = answer.finished.receipt if answer.finished else None
         thinking = Thinking.of(proof) if proof else answer.thinking
-        await self.body.complete(answer.whole, proof.text_lengths if proof else (), thinking)
+        sources = answer.finished.sources if answer.finished else ""
+        texts = TokenTexts.of(answer.whole, sources, proof, self.turn.earlier)
+        await self.body.complete(answer.whole, texts.lengths, thinking, texts.blurred)
         if self.is_attached:
             self.show_turn()
             self.show_figures(answer)
@@ -221,12 +230,11 @@ class AnswerTurn(SelectableTurn):
         self.xray = on
         if self.live:
             return
-        figures, stored = self.turn.figures, self.proof
-        found = (
-            xray.letters(self.turn.text, figures.sources, stored.text_lengths) if on and figures and stored else None
-        )
+        texts = self._texts() if on else TokenTexts()
+        found = xray.letters(self.turn.text, texts.sources, texts.lengths)
         self.body.tint(found)
-        self.without_xray.show(NO_XRAY if on and found is None and self.body.display else "")
+        remark = NO_XRAY if found is None else PART_XRAY if texts.blurred else ""
+        self.without_xray.show(remark if on and self.body.display else "")
 
     @on(ReceiptLine.Opened)
     def _open_receipt(self, event: ReceiptLine.Opened) -> None:
@@ -234,10 +242,10 @@ class AnswerTurn(SelectableTurn):
         self.post_message(self.ReceiptWanted(self))
 
 
-def _body(text: str, proof: Receipt | None, *, live: bool) -> AnswerBody:
+def _body(text: str, texts: TokenTexts, proof: Receipt | None, *, live: bool) -> AnswerBody:
     from app.tui.widgets.answer_body import AnswerBody  # 50 ms that the first paint can do without
 
-    return AnswerBody(text, proof.text_lengths if proof else (), Thinking.of(proof), live=live)
+    return AnswerBody(text, texts.lengths, Thinking.of(proof), blurred=texts.blurred, live=live)
 
 
 def _reading(read: tuple[int, int] | None) -> str:

@@ -28,6 +28,7 @@ from engine.protocol import (
     Receipt,
     Replay,
     Replayed,
+    Started,
     TemplateInfo,
     TextDelta,
     ThoughtMarkers,
@@ -135,7 +136,12 @@ Step = AnswerEvent | Wait | Crash
 
 def says(text: str, *, size: int = 4) -> list[Step]:
     """``text`` in pieces of ``size`` characters."""
-    return [TextDelta(id=0, text=text[at : at + size], token_ids=(1,), sources="t") for at in range(0, len(text), size)]
+    pieces = [text[at : at + size] for at in range(0, len(text), size)]
+    return [TextDelta(id=0, text=piece, token_ids=(1,), sources="t", completed=(len(piece),)) for piece in pieces]
+
+
+def starts(proof: Receipt | None = None) -> Started:
+    return Started(id=0, receipt=proof or receipt())
 
 
 def reads(done: int, total: int) -> Prefilling:

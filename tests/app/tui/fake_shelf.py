@@ -72,6 +72,8 @@ class FakeShelf:
     complaints: tuple[str, ...] = ()
     refusal: str = ""
     """Why plans are refused."""
+    in_the_way: tuple[str, ...] = ()
+    """Files of the user's where downloads would go."""
     plan_error: str = ""
     """Why no plan can be made."""
     listing_error: str = ""
@@ -127,7 +129,14 @@ class FakeShelf:
         if self.plan_error:
             raise ShelfError(self.plan_error)
         entry = next((entry for entry in self.entries if entry.key == wanted), QWEN)
-        return Offer(wanted, entry.title, PLAN, self.refusal, (entry.size or 0) - entry.here)
+        return Offer(wanted, entry.title, PLAN, self.refusal, (entry.size or 0) - entry.here, self.in_the_way)
+
+    def replacing(self, offer: Offer) -> Offer:
+        self.did.append(("replacing", offer.key))
+        lost = "\n".join(
+            f"  replaces {path}, 12 B, changed 2026-11-30 01:07: lost for good" for path in self.in_the_way
+        )
+        return replace(offer, text=f"{PLAN}\n{lost}", refusal="", replaceable=(), replaced=self.in_the_way)
 
     def start(self, offer: Offer) -> None:
         self.did.append(("start", offer.key))

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 from pathlib import Path
 
 import pytest
 
 from app.chats.store import open_chats
 from app.tui.widgets.attached_row import AttachedRow
+from engine.protocol import AttachedFile
 from tests.app.tui.fake_client import FakeClient, Wait, answer, ends, says
 from tests.app.tui.harness import Chat, chat, memory_store
 
@@ -45,6 +48,38 @@ async def test_a_file_is_shown_before_and_after_sending_and_is_in_the_prompt(fol
         (folder / "notes.txt").write_text("changed")
         await it.ask("and now?")
         assert client.asked[1].messages[0].content == f"sum up @notes.txt please\n\n{BLOCK}", "history does not change"
+
+
+async def test_the_receipt_names_every_file_of_the_conversation(folder: Path) -> None:
+    os.utime(folder / "notes.txt", (1_700_000_000, 1_700_000_000))
+    client = FakeClient([answer("ok")] * 3)
+    async with chat(client, size=(120, 60)) as it:
+        await it.ask("sum up @notes.txt please")
+        await it.ask("and @plan.md")
+        await it.ask("and @notes.txt again")
+        proofs = [view.proof for view in it.answers]
+        assert [[one.path for one in proof.attachments] for proof in proofs if proof] == [
+            ["notes.txt"],
+            ["notes.txt", "plan.md"],
+            ["notes.txt", "plan.md"],
+        ]
+        first = proofs[0]
+        assert first is not None
+        digest = hashlib.sha256(b"bread\n").hexdigest()
+        assert first.attachments[0] == AttachedFile(
+            path="notes.txt", sha256=digest, modified="2023-11-14T22:13:20+00:00"
+        )
+        await it.pilot.press("alt+up", "i")
+        await it.sees("attached", f"notes.txt {digest[:12]} 2023-11-14 22:13:20 UTC", "plan.md")
+
+
+async def test_a_file_of_which_the_time_makes_no_sense_is_attached_all_the_same(folder: Path) -> None:
+    os.utime(folder / "notes.txt", (0, 400_000_000_000))
+    async with chat(FakeClient([answer("ok")])) as it:
+        await it.ask("sum up @notes.txt please")
+        proof = it.answers[0].proof
+        assert proof is not None
+        assert [one.modified for one in proof.attachments] == [""]
 
 
 async def test_what_is_sent_is_the_file_as_it_is_then(folder: Path) -> None:

@@ -8,8 +8,8 @@ from rich.cells import cell_len
 from textual import events
 
 from app.clean import clean
+from app.tui.stand_ins import HIDE
 from app.tui.terminal_input import is_unbracketed_paste
-from app.tui.widgets.composer import _HIDE
 from tests.app.tui.fake_client import FakeClient, Wait, answer, says
 from tests.app.tui.harness import chat
 
@@ -65,9 +65,9 @@ async def test_a_paste_is_kept_and_sent_as_it_was_said_and_drawn_with_stand_ins(
 
 def test_every_character_that_cleaning_changes_has_a_place_in_the_composer() -> None:
     changed = {code for code in range(1, 0x110000) if not 0xD800 <= code < 0xE000 and clean(chr(code)) != chr(code)}
-    assert changed - {ord("\r")} <= set(_HIDE)
-    assert not changed & {ord(hidden) for hidden in _HIDE.values()}
-    for hidden in _HIDE.values():
+    assert changed - {ord("\r")} <= set(HIDE)
+    assert not changed & {ord(hidden) for hidden in HIDE.values()}
+    for hidden in HIDE.values():
         assert cell_len(hidden) == 1
         assert len(hidden.splitlines()) == 1
 

@@ -24,7 +24,7 @@ from tests.app.tui.fake_client import (
     stats,
 )
 from tests.app.tui.harness import Chat, chat
-from tests.app.tui.test_variants import all_messages, press, said
+from tests.app.tui.turned import all_messages, press, said
 
 STORY = "Once upon a "
 

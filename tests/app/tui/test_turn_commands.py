@@ -13,7 +13,7 @@ from engine.protocol import AnswerSoFar, ErrorCode
 from tests.app.tui.fake_client import FakeClient, Wait, answer, ends, failure, reads, says
 from tests.app.tui.harness import Chat, chat, memory_store
 from tests.app.tui.test_continuing import begun, continued
-from tests.app.tui.test_variants import EDITING, all_messages, press, said
+from tests.app.tui.turned import EDITING, all_messages, press, said
 
 BLOCK = "notes.txt\n```\nbread\n```"
 

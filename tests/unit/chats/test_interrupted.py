@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from app.chats.records import Notice
+from app.chats.records import Figures, Notice
 from app.chats.store import ChatStore
 from app.chats.writers import OPENING, Writer, locks_folder, opening
+from engine.stats import Stats
 
 from .conftest import OpenStore, finished, talk, texts
 from .processes import another_instance, hear
@@ -125,3 +127,29 @@ def test_opening_excludes_others_until_their_patience_ends(file: Path) -> None:
     file.parent.mkdir()
     with opening(file, 0), opening(file, 0.0):  # the inner one goes ahead: a chat has to start
         assert (locks_folder(file) / OPENING).exists()
+
+
+def test_figures_of_a_checkpoint_survive_a_kill_and_give_way_to_the_end(
+    store: ChatStore, open_store: OpenStore, file: Path
+) -> None:
+    chat = talk(store, "question")
+    answer = store.start_answer(chat.id, parent=chat.leaf or 0)
+    so_far = Figures(answer.id, "interrupted", (5, 6), "tl", Stats(output_tokens=2).model_dump_json(), "{}")
+    store.checkpoint(answer.id, "half", so_far)
+    other = open_store()
+    assert other.figures([answer.id]) == {answer.id: so_far}
+    store.checkpoint(answer.id, "half an", replace(so_far, token_ids=(5, 6, 7), sources="tlt"))
+    assert other.figures([answer.id])[answer.id].token_ids == (5, 6, 7)
+    store.finish_answer(answer.id, finished("whole"))
+    store.checkpoint(answer.id, "too late", so_far)
+    kept = other.figures([answer.id])[answer.id]
+    assert (kept.finish_reason, kept.token_ids) == ("stop", (5, 6, 7))
+    assert texts(other, chat) == ["question", "whole"]
+
+
+def test_a_failed_answer_keeps_the_figures_there_are(store: ChatStore) -> None:
+    chat = talk(store, "question")
+    answer = store.start_answer(chat.id, parent=chat.leaf or 0)
+    figures = Figures(answer.id, "failed", (5,), "t", Stats(output_tokens=1).model_dump_json(), None)
+    store.fail_answer(answer.id, "It stopped.", text="half", figures=figures)
+    assert store.figures([answer.id]) == {answer.id: figures}

@@ -10,7 +10,8 @@ import pytest
 
 from engine.files import scan as scan_module
 from engine.files import seen as seen_module
-from engine.files.header import SeenArrays, read_header, read_span
+from engine.files.arrays import read_span
+from engine.files.header import SeenArrays, read_header
 from tests.fixtures.headers import strings, write_model
 
 WORDS = [f"word{number}" for number in range(1000)]

@@ -9,6 +9,11 @@ import pytest
 
 from app.library.local import LocalModel, LocalScan, scan
 from app.library.places import Folder
+from app.library.shelf import Shelf
+from tests.fixtures.homes import Home, make_home
+from tests.fixtures.hub import Hub
+from tests.fixtures.scripted import Script
+from tests.unit.library.shelves import HASTY
 
 Scan = Callable[..., LocalScan]
 
@@ -38,3 +43,15 @@ def only(look: Scan) -> Callable[[], LocalModel]:
         return model
 
     return find
+
+
+@pytest.fixture
+def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scripted: Callable[..., Script], hub: Hub) -> Home:
+    """A home of its own, with a catalogue, and a hub that has what it names."""
+    return make_home(monkeypatch, tmp_path, scripted, hub)
+
+
+@pytest.fixture
+def shelf() -> Shelf:
+    """Its shelf, without much patience."""
+    return Shelf(patience=HASTY)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -13,20 +12,9 @@ from app.library.origins import beside, own_origin, read_origin
 from app.library.records import Phase, ShelfError, State
 from app.library.shelf import Shelf
 from app.tui.model_choice import uses
-from tests.fixtures.homes import ONE_TARGET, SHARED_DRAFT, Home, make_home
+from tests.fixtures.homes import ONE_TARGET, SHARED_DRAFT, Home
 from tests.fixtures.hub import Hub
-from tests.fixtures.scripted import Script
-from tests.unit.library.test_shelf import HASTY, SOON, entry, pull, until
-
-
-@pytest.fixture
-def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scripted: Callable[..., Script], hub: Hub) -> Home:
-    return make_home(monkeypatch, tmp_path, scripted, hub)
-
-
-@pytest.fixture
-def shelf() -> Shelf:
-    return Shelf(patience=HASTY)
+from tests.unit.library.shelves import SOON, entry, pull, until
 
 
 def damage(file: Path) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import os
 import random
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from app.library.facts import FactStore
 from app.library.local import LocalModel, LocalScan, scan, scan_disk
 from app.library.places import Folder
 from tests.fixtures.disks import write_parts
-from tests.fixtures.headers import strings, write_model
+from tests.fixtures.headers import write_model
 
 Only = Callable[[], LocalModel]
 Scan = Callable[..., LocalScan]
@@ -119,27 +118,6 @@ def test_who_gives_up_gets_what_was_found(folder: Path, tmp_path: Path) -> None:
     found = scan([Folder(folder, "here")], FactStore(tmp_path / "f.json"), cancelled=lambda: next(asked) >= 13)
     assert 0 < len(found.models) < 10
     assert not (tmp_path / "f.json").exists()
-
-
-def test_two_hundred_files_take_less_than_a_second(folder: Path, tmp_path: Path) -> None:
-    """Of four families, each with a vocabulary as large as SmolLM2's."""
-    families = [strings([f"{family} piece {number}" for number in range(49_152)]) for family in "abcd"]
-    for number in range(200):
-        write_model(
-            folder / f"{number}.gguf", name=f"model {number}", tokens=families[number % 4],
-            extra={"tokenizer.ggml.merges": families[(number + 1) % 4]}, size=1_000_000 + number,
-        )  # fmt: skip
-    file = tmp_path / "facts.json"
-
-    def seconds() -> float:
-        started = time.process_time()
-        assert len(scan([Folder(folder, "here")], FactStore(file)).models) == 200
-        return time.process_time() - started
-
-    cold = seconds()
-    warm = min(seconds() for _ in range(3))
-    assert cold < 1.0
-    assert warm < 0.2
 
 
 def test_a_file_that_goes_while_its_header_is_read(folder: Path, only: Only, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
+from app.chats.records import Figures
 from app.chats.store import ChatStore, open_chats
 from app.replay.again import CannotReplay, make_again, wanted_pair
 from app.replay.kept import KeptAnswer, kept_answer, last_answers
 from app.replay.shown import as_json, as_text
 from engine.files.fingerprint import fingerprint
-from engine.protocol import Difference, Finished, Receipt, Replayed
+from engine.protocol import AttachedFile, Difference, Finished, Receipt, Replayed
 from tests.app.tui.fake_client import receipt, stats
 from tests.fixtures.random_models import write_random
 from tests.unit.compare.engines import PaperEngine
@@ -68,6 +69,25 @@ def test_an_answer_is_found_by_its_number_or_as_the_newest(store: ChatStore, mod
     assert (first.text, first.token_ids, first.sources, first.finish_reason) == ("The Rhine", (5, 6, 7), "tlc", "stop")
     assert kept_answer(store.file, 12345) is None
     assert last_answers(Path("/nowhere/chats.sqlite")) == []
+
+
+def test_an_answer_that_was_cut_off_by_a_kill_is_found_and_one_that_is_being_made_is_not(
+    store: ChatStore, model: Path
+) -> None:
+    ended = kept(store, model)
+    chat = store.create_conversation()
+    answer = store.start_answer(chat.id, parent=store.append_user(chat.id, "And?", parent=None).id)
+    begun = Figures(answer.id, "interrupted", (), "", ended.stats.model_dump_json(), ended.receipt.model_dump_json())
+    store.checkpoint(answer.id, "", begun)
+    assert store.file is not None
+    assert [found.id for found in last_answers(store.file, most=5)] == [ended.id]
+    store.close()
+    open_chats(store.file, print).close()  # the next start
+    found = kept_answer(store.file, answer.id)
+    assert found is not None
+    assert (found.finish_reason, found.receipt.seed) == ("interrupted", 7)
+    with pytest.raises(CannotReplay, match="it ended before a token of it was kept"):
+        asyncio.run(make_again(PaperEngine(), found, "off", VERSIONS))
 
 
 def test_its_request_has_what_was_found_out_on_the_way(store: ChatStore, model: Path) -> None:
@@ -139,6 +159,13 @@ def test_the_receipt_shows_every_token_and_where_it_came_from(store: ChatStore, 
     assert [token["from"] for token in found["prompt"]] == ["cache", "cache", "read"]
     assert [token["from"] for token in found["tokens"]] == ["model", "lookup", "correction"]
     assert all(isinstance(token["text"], str) for token in found["tokens"])
+
+
+def test_files_that_went_along_are_named(store: ChatStore, model: Path) -> None:
+    file = AttachedFile(path="no\x1btes.txt", sha256="ab" * 32, modified="2026-11-29T15:00:00+00:00")
+    answer = kept(store, model, attachments=(file,))
+    assert f"attached {file.path}  abababababab  2026-11-29 15:00:00 UTC" in as_text(answer)
+    assert as_json(answer)["receipt"]["attachments"] == [file.model_dump()]
 
 
 def test_without_the_file_the_ids_are_still_shown(store: ChatStore, model: Path) -> None:

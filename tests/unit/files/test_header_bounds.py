@@ -1,0 +1,89 @@
+"""The header walk over made-up headers: bounded time and memory, whatever they claim."""
+
+from __future__ import annotations
+
+import os
+import struct
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from engine.files import header as header_module
+from engine.files import metadata as metadata_module
+from engine.files import scan as scan_module
+from engine.files.header import HeaderError, read_header
+from tests.unit.files.by_hand import ARCHITECTURE, ARRAY, STRING, UINT32, blob, pair, refusal, tensor, text
+
+Write = Callable[[bytes], Path]
+
+
+def test_limits_hold_what_real_models_need() -> None:
+    assert header_module.MAX_TENSORS > 10_000
+    assert scan_module.MAX_STRINGS > 3 * (262_144 + 600_000)  # Gemma 4: pieces and merges
+
+
+def test_a_header_without_end_stops_at_the_cap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("engine.files.scan.MAX_HEADER_BYTES", 1 << 20)
+    path = tmp_path / "sparse.gguf"
+    path.write_bytes(blob([pair("k", ARRAY, struct.pack("<IQ", 12, 2**26))], []))
+    os.truncate(path, 1 << 30)
+    error = refusal(path)
+    assert error.message == "sparse.gguf is broken: its header is larger than 1,048,576 bytes."
+
+
+def test_millions_of_empty_strings_take_bounded_time(tmp_path: Path) -> None:
+    path = tmp_path / "sparse.gguf"
+    path.write_bytes(b"GGUF" + struct.pack("<IQQ", 3, 0, 9) + pair("k", ARRAY, struct.pack("<IQ", 8, 3_999_999)))
+    os.truncate(path, 1 << 30)
+    assert refusal(path).code == "broken"
+
+
+def test_tens_of_thousands_of_small_arrays_are_not_all_kept(write: Write) -> None:
+    arrays = [pair(f"k{i}", ARRAY, struct.pack("<IQ1024B", 0, 1024, *bytes(1024))) for i in range(20_000)]
+    path = write(blob([ARCHITECTURE, *arrays], []))
+    started = time.process_time()
+    header = read_header(path)
+    assert time.process_time() - started < 2
+    kept = sum(len(value) for value in header.metadata.values() if isinstance(value, tuple))
+    assert kept <= metadata_module.MAX_KEPT_IN_ALL
+    assert len(header.arrays) == 20_000
+
+
+def test_the_longest_strings_of_bytes_that_are_no_text(write: Write) -> None:
+    strings = [pair(f"k{i}", STRING, text(b"\xff" * (15 << 20))) for i in range(9)]
+    path = write(blob(strings, []))
+    started = time.process_time()
+    with pytest.raises(HeaderError, match="its header is larger than 134,217,728 bytes"):
+        read_header(path)
+    assert time.process_time() - started < 2
+
+
+def test_as_many_tensors_as_are_allowed(write: Write) -> None:
+    path = write(blob([], [tensor(f"t{i}", [1], offset=0) for i in range(65_536)], data=64))
+    started = time.process_time()
+    assert len(read_header(path).tensors) == 65_536
+    assert time.process_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "why"),
+    [
+        ("block_count", 0, "it claims 0 layers, and 1 to 512 are possible"),
+        ("block_count", 513, "it claims 513 layers, and 1 to 512 are possible"),
+        ("block_count", 2**32 - 1, "it claims 4,294,967,295 layers, and 1 to 512 are possible"),
+        ("embedding_length", 0, "it claims that a token is 0 numbers wide"),
+    ],
+)
+def test_numbers_that_would_end_the_process_are_refused(write: Write, key: str, value: int, why: str) -> None:
+    number = pair(f"llama.{key}", UINT32, struct.pack("<I", value))
+    for pairs in ([ARCHITECTURE, number], [number, ARCHITECTURE]):
+        error = refusal(write(blob(pairs, [tensor("a", [32])], data=128)))
+        assert (error.code, error.message) == ("broken", f"m.gguf is broken: {why}.")
+
+
+def test_the_most_layers_there_can_be(write: Write) -> None:
+    for value in (1, 512):
+        number = pair("llama.block_count", UINT32, struct.pack("<I", value))
+        assert read_header(write(blob([ARCHITECTURE, number], [tensor("a", [32])], data=128))).block_count == value
