@@ -335,6 +335,14 @@ def score(
     raise typer.Exit(run_score(options))
 
 
+@app.command(cls=Command)
+def speeds(as_json: AsJson = False) -> None:
+    """Say how fast each pair really was here, by mode, and where it has become slower."""
+    from app.commands.speeds import show_speeds
+
+    raise typer.Exit(show_speeds(as_object=as_json))
+
+
 class Manner(StrEnum):
     """How an answer is made again."""
 

@@ -83,6 +83,7 @@ def speed(stats: Stats) -> list[Row]:
         _figure(
             "prompt tokens per second", DASH if prefill is None else f"{prefill:,.0f}", "prefill_tokens_per_second"
         ),
+        *([_figure("other programs", f"{stats.other_cores:.1f} cores", "other_cores")] if stats.other_cores else []),
     ]
 
 
@@ -194,6 +195,8 @@ def machine(proof: Receipt) -> list[Row]:
         Row("prefill chunk", f"{proof.prefill_chunk:,} tokens"),
     ]
     rows += [Row(name, version) for name, version in proof.versions.items()]
+    if proof.build:
+        rows.append(Row("llama.cpp build", proof.build))
     rows.append(Row("made", _utc(proof.created)))
     return rows
 

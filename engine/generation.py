@@ -10,8 +10,9 @@ from engine.choice import BadSettings, ChoiceRule
 from engine.continuation import COMPLETE
 from engine.drafters.base import Drafter, NoDrafter, Outcome
 from engine.drafters.paced import PACED_DRAFT_MAX, PacedDrafter
-from engine.llama.backend import AbortFlag, versions
+from engine.llama.backend import AbortFlag, build_mark, versions
 from engine.llama.context import DecodeAborted
+from engine.other_work import OtherWork
 from engine.overflow import Fitted
 from engine.pacing import not_worth_it
 from engine.pair import EXACT_BADGE, Pair
@@ -49,6 +50,7 @@ class Generation:
     ) -> None:
         settings, prompt = request.settings, fitted.prompt
         self._so_far = so_far
+        self._others = OtherWork()
         self._pair, self._request, self._prompt, self._dropped = pair, request, prompt, fitted.dropped
         self._counter, self._abort, self._emit = counter, abort, emit
         self._notes = [*prompt.template.notes, *([fitted.note] if fitted.note else [])]
@@ -197,6 +199,7 @@ class Generation:
         answer, counter = self._answer, self._counter
         text = answer.finish()
         counter.ended = counter.clock()
+        counter.other_cores = self._others.cores()
         if self._chooser.note:
             self._notes.append(self._chooser.note)
         stats = counter.snapshot()
@@ -252,6 +255,7 @@ class Generation:
             passes="" if pair.badge == EXACT_BADGE else passes,
             stop=self._prompt.stop,
             versions=versions(),
+            build=build_mark(),
             notes=(*pair.notes, *self._notes),
             text_lengths=self._answer.text_lengths(),
         )

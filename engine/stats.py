@@ -77,6 +77,7 @@ class Stats(BaseModel):
     other_seconds: float = 0.0
     total_seconds: float = 0.0
     time_to_first_token: float | None = None
+    other_cores: float | None = Field(None, description="work of other programs meanwhile; None where that is unknown")
 
     # derived, see Counter.snapshot()
     acceptance: float | None = None
@@ -143,6 +144,8 @@ FIGURES: dict[str, str] = {
     "choose_seconds": "filtering candidates and choosing tokens",
     "other_seconds": "the rest of the total: text, events, bookkeeping",
     "total_seconds": "from the request's arrival to its end",
+    "other_cores": "processors that other programs kept busy while the answer was made, on average: the machine's "
+    "working time less that of the engine and of Slipstream, over the time that passed (Linux)",
     "speedup": "what the answer's tokens would have taken plainly / what they took, drafting included; its own plain "
     "passes count as they were, drafted ones are held against plain passes of the last seconds at a similar context "
     "length, and without those there is no figure",
@@ -182,6 +185,7 @@ class Counter:
         self.first_token: float | None = None
         self.last_token: float | None = None
         self.ended: float | None = None
+        self.other_cores: float | None = None
 
     def count_token(self) -> None:
         """One more token was chosen, now."""
@@ -254,6 +258,7 @@ class Counter:
             other_seconds=max(0.0, total - known),
             total_seconds=total,
             time_to_first_token=None if self.first_token is None else self.first_token - self.arrived,
+            other_cores=self.other_cores,
             acceptance=ratio(accepted, accepted + rejected),
             coverage=ratio(accepted, self.output_tokens),
             tokens_per_pass=ratio(self.output_tokens, passes),

@@ -5,12 +5,15 @@ from __future__ import annotations
 import textwrap
 
 from app.commands.stdout import print_text
+from app.receipt import EXPLAINED
 from engine.stats import FIGURES
 
 
 def print_figures() -> None:
-    """On stdout, in the order in which the engine defines them."""
+    """On stdout, in the order in which the engine defines them, with the words that stand for them beside answers."""
     width = max(map(len, FIGURES))
-    for name, words in FIGURES.items():
+    shown = {figure: words for words, figure in EXPLAINED}
+    for name, meaning in FIGURES.items():
+        words = f"{meaning} (under an answer: {shown[name]})" if name in shown else meaning
         lines = textwrap.wrap(words, 110 - width)
         print_text("\n".join([f"{name:<{width}}  {lines[0]}", *(f"{'':<{width}}  {line}" for line in lines[1:])]))

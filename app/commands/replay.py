@@ -13,7 +13,7 @@ from app.commands import client
 from app.commands.errors import FAILED, CommandError, say
 from app.commands.stdout import Progress, print_text
 from app.replay import shown
-from app.replay.again import EXACT, CannotReplay, Manner, Outcome, make_again
+from app.replay.again import CannotReplay, Outcome, make_again, manner_of
 from app.replay.kept import KeptAnswer, kept_answer, last_answers
 from engine.client import EngineClient
 from engine.protocol import Failed
@@ -65,7 +65,7 @@ async def _replay(engine: EngineClient, answers: list[KeptAnswer], how: str, *, 
         for number, answer in enumerate(answers, start=1):
             progress.show(f"answer {number}/{len(answers)}")
             try:
-                outcome = await make_again(engine, answer, _manner(how, answer), described.versions)
+                outcome = await make_again(engine, answer, manner_of(how, answer), described.versions)
             except CannotReplay as error:
                 progress.clear()
                 worst = max(worst, FAILED)
@@ -84,14 +84,6 @@ async def _replay(engine: EngineClient, answers: list[KeptAnswer], how: str, *, 
     return worst
 
 
-def _manner(how: str, answer: KeptAnswer) -> Manner:
-    """``as-was``: anew with the same speculation where the mode was exact, else by its own passes, since in fast mode
-    the cache may have been filled by the turns before."""
-    if how != "as-was":
-        return how  # type: ignore[return-value]
-    return answer.receipt.settings.speculation if answer.receipt.mode == EXACT else "passes"
-
-
 def _result(answer: KeptAnswer, outcome: Outcome) -> dict[str, Any]:
     return {
         "answer": answer.id,
@@ -103,15 +95,9 @@ def _result(answer: KeptAnswer, outcome: Outcome) -> dict[str, Any]:
         "difference": outcome.difference.model_dump(mode="json") if outcome.difference else None,
         "words": outcome.words,
         "circumstances": outcome.circumstances,
+        "details": shown.details(answer, outcome),
     }
 
 
 def _lines(result: dict[str, Any]) -> list[str]:
-    lines = [f"answer {result['answer']}: {result['words']}"]
-    found = result.get("difference")
-    if found:
-        lines.append(
-            f"  then token {found['expected']} (the model gives it {found['expected_probability']:.1%}), "
-            f"now {found['chosen']} ({found['chosen_probability']:.1%})"
-        )
-    return lines + [f"  {words}" for words in result.get("circumstances", ()) if words not in result["words"]]
+    return [f"answer {result['answer']}: {result['words']}", *(f"  {words}" for words in result.get("details", ()))]

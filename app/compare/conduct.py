@@ -13,6 +13,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final
 
+from app.compare.memory import PeakMemory
 from app.compare.neighbours import Neighbours, foreign
 from app.compare.order import alternating
 from app.compare.runs import Engine, Run, RunFailed, run_once
@@ -107,12 +108,29 @@ async def one_round(
         changed(run)
         neighbours = Neighbours()
         ours = [os.getpid(), *([engine.pid] if engine.pid else [])]
+        memory = PeakMemory(engine.pid)
+
+        def piece(run: Run, memory: PeakMemory = memory) -> None:
+            memory.look()
+            changed(run)
+
         started, before = time.monotonic(), neighbours.look(ours)
-        await run_once(engine, comparison.wanted, run, changed)
-        run.foreign = foreign(before, neighbours.look(ours))
+        await run_once(engine, comparison.wanted, run, piece)
+        run.foreign, run.peak = foreign(before, neighbours.look(ours)), memory.peak()
+        _note(comparison, run)
         comparison.stopped = comparison.stopped or not run.whole
         if run.whole:
             comparison.seconds.append(time.monotonic() - started)
+
+
+def _note(comparison: Comparison, run: Run) -> None:
+    """A length that was cut, and memory that is not a way's own, are told once."""
+    way, load = run.way, run.way.load(comparison.load)
+    cut = [note for note in run.receipt.notes if note.startswith("drafts of ")] if run.receipt else []
+    notes = [f"{way.label}: {note}" for note in cut]
+    if run.peak is not None and load.draft is not None and way.mode not in ("draft", "auto"):
+        notes.append(f"peak memory of {way.label} has the draft in it, which stays loaded")
+    comparison.notes += [note for note in notes if note not in comparison.notes]
 
 
 async def hold(engine: Engine, comparison: Comparison, way: Way) -> bool:

@@ -24,6 +24,7 @@ def as_json(comparison: Comparison, memory: Sequence[int | None], cause: Cause |
         "difference": asdict(cause) if cause else None,
         "ways": [way.label for way in comparison.ways],
         "memory": dict(zip([way.label for way in comparison.ways], memory, strict=True)),
+        "peak_memory": {way.label: _peak(comparison.of(way)) for way in comparison.ways},
         "rounds": comparison.rounds,
         "stopped": comparison.stopped,
         "notes": [*busy_words(comparison.runs), *comparison.notes],
@@ -31,6 +32,11 @@ def as_json(comparison: Comparison, memory: Sequence[int | None], cause: Cause |
         "settings": wanted.model_dump(mode="json", exclude={"messages", "prompt_ids"}),
         "runs": [run_json(run) for run in comparison.runs],
     }
+
+
+def _peak(runs: Sequence[Run]) -> int | None:
+    """The most bytes that the engine had resident during these runs; each run says how that was found."""
+    return max((run.peak.bytes for run in runs if run.peak is not None), default=None)
 
 
 def run_json(run: Run) -> dict[str, Any]:
@@ -43,6 +49,7 @@ def run_json(run: Run) -> dict[str, Any]:
         "token_ids": run.token_ids,
         "wall_seconds": run.wall_seconds,
         "foreign_cores": run.foreign,
+        "peak_memory": None if run.peak is None else asdict(run.peak),
         "stats": run.stats.model_dump(mode="json"),
         "receipt": run.receipt.model_dump(mode="json") if run.receipt else None,
     }

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 from typing import Protocol
 
+from app.compare.memory import Peak
 from app.compare.neighbours import BUSY
 from app.compare.ways import Way
 from engine.protocol import (
@@ -67,6 +68,8 @@ class Run:
     """By a clock outside the engine, the way through both pipes included."""
     foreign: float | None = None
     """Cores' worth of work that other processes did meanwhile; None where unknown."""
+    peak: Peak | None = None
+    """The most memory that the engine had meanwhile; None where unknown."""
 
     @property
     def busy(self) -> bool:

@@ -85,8 +85,19 @@ def table(comparison: Comparison, memory: Sequence[int | None]) -> list[Row]:
         row("of the answer", lambda run: run.stats.coverage if run.stats.drafted else None, _percent),
         row("drafting", lambda run: run.stats.draft_seconds + run.stats.draft_prefill_seconds, _seconds),
         row("verifying", lambda run: run.stats.verify_seconds, _seconds),
-        Row("memory", tuple("–" if size is None else f"{size / 1e9:.2f} GB" for size in memory)),
+        Row("memory, est.", tuple("–" if size is None else _gigabytes(size) for size in memory)),
+        *_peaks(runs),
     ]
+
+
+def _peaks(runs: Sequence[list[Run]]) -> list[Row]:
+    """The most memory that the engine had, by way; no row where the system does not tell."""
+    peaks = [[run.peak for run in each if run.peak is not None] for each in runs]
+    if not any(peaks):
+        return []
+    cells = tuple(_gigabytes(max(peak.bytes for peak in each)) if each else "–" for each in peaks)
+    sampled = any(peak.sampled for each in peaks for peak in each)
+    return [Row("memory, seen" if sampled else "memory, peak", cells)]
 
 
 def identical(comparison: Comparison) -> bool | None:
@@ -152,6 +163,10 @@ def _accepted(runs: list[Run]) -> str:
 
 def _seconds(value: float) -> str:
     return f"{value:.2f} s"
+
+
+def _gigabytes(size: int) -> str:
+    return f"{size / 1e9:.2f} GB"
 
 
 def _plain(value: float) -> str:

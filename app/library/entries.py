@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from app.chats.speeds import Speed, Speeds
+from app.history.speeds import Speed, Speeds
 from app.library.found import OURS, PACKAGE
 from app.library.inventory import Begun, Inventory, PairHere
 from app.library.local import LocalModel

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app import paths
-from app.chats.speeds import read_speeds
+from app.history.groups import History
+from app.history.speeds import latest_speeds
 from app.library.added_folders import AddedFolderError, add_folder, added_folders, remove_folder
 from app.library.best import best_pair, missing_bytes
 from app.library.details import at_path, begun_facts, check_facts, draft_facts, draft_verdict, model_facts, pair_facts
@@ -40,6 +41,7 @@ from app.library.records import (
 from app.library.removals import removal_of_begun, removal_of_model, removal_of_pair, remove_files
 from app.library.replacing import Watch
 from app.library.room import Room, look
+from app.library.speed_facts import speed_facts
 from app.library.verify import verify_model
 
 if TYPE_CHECKING:
@@ -55,6 +57,8 @@ class Shelf:
         self._downloads = Downloads(patience)
         self._seen: Inventory | None = None
         self._gpus: tuple[Device, ...] = ()
+        self._history = History()
+        """As it was at the last look; to move in the list does not ask the store again."""
         self._lock = threading.Lock()
 
     # ------------------------------------------------------------------------------------------------- looking
@@ -62,7 +66,8 @@ class Shelf:
     def listing(self) -> Listing:
         """Look at catalogue and disk anew."""
         inventory, room = self._look(), self._room()
-        entries = list(all_entries(inventory, room, read_speeds(paths.chats_file())))
+        self._history = history = History.read(paths.chats_file())
+        entries = list(all_entries(inventory, room, latest_speeds(history.answers)))
         known = {entry.key for entry in entries}
         entries += [_coming(one) for one in self.downloads() if one.key not in known and one.running]
         return Listing(
@@ -98,10 +103,11 @@ class Shelf:
         inventory, room = self._known(), self._room()
         for here in inventory.pairs:
             if here.pair.name == key:
-                return tuple(pair_facts(here, inventory, room))
+                return self._with_speeds(tuple(pair_facts(here, inventory, room)), *_files(here))
         for model in inventory.models:
             if inventory.name(model) == key:
-                return tuple(model_facts(model, inventory, room, at_path(inventory, target)))
+                facts = tuple(model_facts(model, inventory, room, at_path(inventory, target)))
+                return self._with_speeds(facts, str(model.path))
         for begun in inventory.begun:
             if begun.name == key:
                 return tuple(begun_facts(begun))
@@ -263,6 +269,11 @@ class Shelf:
 
     # ------------------------------------------------------------------------------------------------- helpers
 
+    def _with_speeds(self, facts: tuple[Fact, ...], target: str, draft: str = "") -> tuple[Fact, ...]:
+        """How fast these files were here, behind what says what they are."""
+        at = next((number for number, fact in enumerate(facts, start=1) if fact.label == "about"), 0)
+        return (*facts[:at], *speed_facts(self._history.of_files(target, draft)), *facts[at:])
+
     def _look(self) -> Inventory:
         with self._lock:
             self._seen = take_inventory()
@@ -287,6 +298,12 @@ class Shelf:
                 f"Get it with: slipstream models pull {found.pair.name}"
             )
         return source.model
+
+
+def _files(here: PairHere) -> tuple[str, str]:
+    """Where the files of a pair are, as far as they are here."""
+    target, draft = here.target.model, here.draft.model if here.draft is not None else None
+    return str(target.path) if target is not None else "", str(draft.path) if draft is not None else ""
 
 
 def _coming(getting: Getting) -> Entry:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -16,15 +17,21 @@ from engine.protocol import (
     Finished,
     LoadSettings,
     ModelFile,
+    PairInfo,
+    Prefilling,
     Replay,
     Replayed,
     SpeculationMode,
+    TextDelta,
 )
 
 Manner = SpeculationMode | Literal["passes"]
 """``passes``: every pass as wide as it was. A mode: the answer is made anew, with this kind of speculation."""
 
 EXACT: Final = "exact"
+
+Changed = Callable[[int, int], None]
+"""Hears how many tokens of how many are done."""
 
 
 class CannotReplay(Exception):
@@ -41,6 +48,8 @@ class Outcome:
     place: int | None
     words: str
     difference: Difference | None = None
+    now: int | None = None
+    """The token that stands at ``place`` now; None behind the end."""
     circumstances: list[str] = field(default_factory=list)
 
     @property
@@ -63,26 +72,58 @@ def wanted_pair(answer: KeptAnswer) -> LoadSettings:
     )
 
 
-async def make_again(engine: Engine, answer: KeptAnswer, manner: Manner, versions: dict[str, str]) -> Outcome:
+def manner_of(how: str, answer: KeptAnswer) -> Manner:
+    """``as-was``: anew with the same speculation where the mode was exact, else by its own passes, since in fast mode
+    the cache may have been filled by the turns before."""
+    if how != "as-was":
+        return how  # type: ignore[return-value]
+    return answer.receipt.settings.speculation if answer.receipt.mode == EXACT else "passes"
+
+
+def holds(pair: PairInfo | None, answer: KeptAnswer, manner: Manner) -> bool:
+    """Whether what is loaded is as good as what answered, so that nothing has to be loaded anew."""
+    if pair is None:
+        return False
+    receipt = answer.receipt
+    drafts = [None if draft is None else draft.fingerprint for draft in (pair.draft, receipt.draft)]
+    return (
+        (pair.target.path, pair.target.fingerprint) == (receipt.target.path, receipt.target.fingerprint)
+        and (pair.target.gpu_layers, pair.context) == (receipt.target.gpu_layers, receipt.context)
+        and pair.threads == receipt.threads
+        and pair.badge.startswith(EXACT) == receipt.mode.startswith(EXACT)
+        and (manner not in ("draft", "auto") or drafts[0] == drafts[1])
+    )
+
+
+async def make_again(
+    engine: Engine,
+    answer: KeptAnswer,
+    manner: Manner,
+    versions: dict[str, str],
+    changed: Changed = lambda done, total: None,
+) -> Outcome:
     """Hold the pair of :func:`wanted_pair`, make the answer again and compare. Raises CannotReplay."""
     if not answer.token_ids:
         raise CannotReplay("The answer cannot be made again: it ended before a token of it was kept.")
-    async with aclosing(engine.load(wanted_pair(answer))) as events:
-        async for event in events:
-            if isinstance(event, Failed):
-                raise CannotReplay(event.message)
-    assert engine.pair is not None
+    load = wanted_pair(answer)
+    if not holds(engine.pair, answer, manner):
+        async with aclosing(engine.load(load)) as events:
+            async for event in events:
+                if isinstance(event, Failed):
+                    raise CannotReplay(event.message)
+    if engine.pair is None:
+        raise CannotReplay("The engine ended before the answer was made again. Try again.")
     circumstances = differences(answer.receipt, engine.pair, versions)
     if manner == "passes":
-        outcome = await _by_passes(engine, answer)
+        outcome = await _by_passes(engine, answer, changed)
     else:
-        outcome = await _anew(engine, answer, manner)
+        outcome = await _anew(engine, answer, manner, changed)
     outcome.circumstances = circumstances
     outcome.words = _words(answer, outcome)
     return outcome
 
 
-async def _by_passes(engine: Engine, answer: KeptAnswer) -> Outcome:
+async def _by_passes(engine: Engine, answer: KeptAnswer, changed: Changed) -> Outcome:
     receipt = answer.receipt
     wanted = Replay(
         id=0,
@@ -97,21 +138,29 @@ async def _by_passes(engine: Engine, answer: KeptAnswer) -> Outcome:
         async for event in events:
             if isinstance(event, Failed):
                 raise CannotReplay(event.message)
+            if isinstance(event, Prefilling):
+                changed(event.done, event.total)
             if isinstance(event, Replayed):
-                place = event.difference.index if event.difference else None
-                return Outcome("passes", event.compared, place, "", event.difference)
+                found = event.difference
+                place, now = (found.index, found.chosen) if found else (None, None)
+                return Outcome("passes", event.compared, place, "", found, now)
     raise CannotReplay("The engine's reply has no end.")
 
 
-async def _anew(engine: Engine, answer: KeptAnswer, mode: SpeculationMode) -> Outcome:
-    count = len(answer.token_ids)
+async def _anew(engine: Engine, answer: KeptAnswer, mode: SpeculationMode, changed: Changed) -> Outcome:
+    count, done = len(answer.token_ids), 0
     request = answer.request().model_copy(update={"speculation": mode, "fresh": True, "max_tokens": count})
     async with aclosing(engine.generate(request)) as events:
         async for event in events:
             if isinstance(event, Failed):
                 raise CannotReplay(event.message)
+            if isinstance(event, TextDelta):
+                done += len(event.token_ids)
+                changed(done, count)
             if isinstance(event, Finished):
-                return Outcome(mode, len(event.token_ids), fork(answer.token_ids, event.token_ids), "")
+                place, ids = fork(answer.token_ids, event.token_ids), event.token_ids
+                now = ids[place] if place is not None and place < len(ids) else None
+                return Outcome(mode, len(ids), place, "", now=now)
     raise CannotReplay("The engine's reply has no end.")
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any, Final
 
 from app import receipt as figures
 from app.receipt_sheet import attached
+from app.replay.again import Outcome
+from app.replay.circumstances import file_trouble
 from app.replay.kept import KeptAnswer
 from engine.files.header import HeaderError
 from engine.files.pieces import Pieces
@@ -19,6 +23,7 @@ SOURCES: Final = {
     "b": "model, behind a draft",
 }
 """Letters of :class:`engine.protocol.TextDelta`.sources in words."""
+UNSPELLED: Final = "the file that answered is not there as it was, so tokens are shown by their numbers"
 
 
 def as_json(answer: KeptAnswer) -> dict[str, Any]:
@@ -39,6 +44,7 @@ def as_json(answer: KeptAnswer) -> dict[str, Any]:
             {"id": token, "text": _spelled(pieces, token), "from": SOURCES.get(source, source)}
             for token, source in zip(answer.token_ids, answer.sources, strict=False)
         ],
+        "spans": [{"from": span.source, "tokens": span.tokens, "text": span.text} for span in spans(answer, pieces)],
     }
 
 
@@ -55,6 +61,11 @@ def as_text(answer: KeptAnswer) -> list[str]:
         figures.wide(answer.stats, receipt.drafter),
         *figures.notes(receipt),
         *(f"{row.label} {row.value}" for row in attached(receipt)),
+        *([figures.continued(receipt)] if receipt.continued_from else []),
+        *([UNSPELLED] if pieces is None else []),
+        "",
+        "who said what",
+        *(f"{span.source:<22} {span.tokens:>5}  {span.text!r}" for span in spans(answer, pieces)),
         "",
         f"what the model was shown: {len(receipt.prompt_ids):,} tokens, {_cached(answer):,} of them from the cache",
     ]
@@ -65,6 +76,51 @@ def as_text(answer: KeptAnswer) -> list[str]:
     for place, (token, source) in enumerate(zip(answer.token_ids, answer.sources, strict=False)):
         lines.append(_line(start + place, token, SOURCES.get(source, source), pieces))
     return lines
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Tokens behind each other that came from the same source, and their text."""
+
+    source: str
+    tokens: int
+    text: str
+
+
+def spans(answer: KeptAnswer, pieces: Pieces | None) -> list[Span]:
+    """The answer in stretches by who said them; the text by the receipt's own lengths, else by the model's file."""
+    lengths = answer.receipt.text_lengths
+    kept = len(lengths) == len(answer.token_ids)
+    found: list[Span] = []
+    at, start = 0, max(0, len(answer.text) - sum(lengths))  # an answer that was continued has more text
+    for letter, group in groupby(answer.sources[: len(answer.token_ids)]):
+        count = len(list(group))
+        ids = answer.token_ids[at : at + count]
+        end = start + sum(lengths[at : at + count])
+        text = answer.text[start:end] if kept else pieces.text(ids) if pieces is not None else ""
+        found.append(Span(SOURCES.get(letter, letter), count, text))
+        at, start = at + count, end
+    return found
+
+
+def details(answer: KeptAnswer, outcome: Outcome) -> list[str]:
+    """Below an outcome: the two tokens where it differs, with what the model gives them, and what else is otherwise."""
+    lines = []
+    if outcome.place is not None:
+        pieces, then = _pieces(answer), answer.token_ids[outcome.place : outcome.place + 1]
+        names = [_named(pieces, token) for token in (then[0] if then else None, outcome.now)]
+        shares = ["", ""]
+        if (found := outcome.difference) is not None:
+            shares = [f", {found.expected_probability:.1%} by the model", f", {found.chosen_probability:.1%}"]
+        lines.append(f"then {names[0]}{shares[0]}; now {names[1]}{shares[1]}")
+    return lines + [words for words in outcome.circumstances if words not in outcome.words]
+
+
+def _named(pieces: Pieces | None, token: int | None) -> str:
+    if token is None:
+        return "nothing more"
+    text = _spelled(pieces, token)
+    return f"token {token}" if text is None else f"{text} (token {token})"
 
 
 def _line(place: int, token: int, source: str, pieces: Pieces | None) -> str:
@@ -101,6 +157,9 @@ def _sampling(answer: KeptAnswer) -> str:
 
 
 def _pieces(answer: KeptAnswer) -> Pieces | None:
+    """What tokens stand for; None where the file that answered is gone or another one: its pieces would be others."""
+    if file_trouble(answer.receipt.target) is not None:
+        return None
     try:
         return Pieces(Path(answer.receipt.target.path))
     except (OSError, HeaderError):

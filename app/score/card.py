@@ -100,13 +100,14 @@ def as_text(card: Card, found: Measured) -> list[str]:
     for row in card.rows:
         mark = {True: "+", False: "-", None: " "}[row.good]
         lines.append(f"{mark} {row.name:<{name}}  {row.value:>{value}}  {row.words}")
-    lines += ["", _best_words(card), card.limit]
+    lines += ["", best_words(card), card.limit]
     if card.curve:
         lines += ["", "expected gain while decoding, by draft length", *_bars(card.curve)]
     return lines
 
 
-def _best_words(card: Card) -> str:
+def best_words(card: Card) -> str:
+    """The best way here, and what it brings, in one sentence."""
     if card.expected is None:
         return f"Best here: {card.best}."
     found = card.expected

@@ -32,9 +32,11 @@ from engine.protocol import GenerateSettings
 
 if TYPE_CHECKING:
     from app.chats.store import ChatStore
+    from app.compare.ways import Way
     from app.last_choice import Memory
     from app.library.records import Library
     from app.tui.clipboard import Copied
+    from app.tui.local_drafts import LocalDraft
     from app.tui.model_choice import Choice
     from app.tui.ports import Engine, PairRequest
     from engine.protocol import LoadSettings
@@ -131,6 +133,14 @@ class SlipstreamApp(App[None]):
         if self.complaints and (screen := self.chat_screen) is not None:
             screen.add("\n".join(self.complaints), "warning")
         self._models.on_ready()
+        self.call_after_refresh(self._watch_speed)
+
+    def _watch_speed(self) -> None:
+        """Not before the first paint."""
+        from app.tui.slower import SpeedWatch
+
+        if (screen := self.chat_screen) is not None:
+            screen.dialogue.answered = SpeedWatch(screen, self.store.file).answered
 
     def tell(self, notice: Notice) -> None:
         """Something the store has to say; safe to call before the screen is there, and from a thread that reads."""
@@ -186,8 +196,20 @@ class SlipstreamApp(App[None]):
         from app.tui.screens.compare import CompareScreen, title_of  # not before it is wanted
 
         comparison, question, context = wanted
-        screen = CompareScreen(self.engine, comparison, title_of(question), context)
-        self.push_screen(screen, chat.keep_way)
+        drafts = partial(self._other_drafts, comparison.load) if self.has_library else None
+        screen = CompareScreen(self.engine, comparison, title_of(question), context, drafts)
+
+        def keep(way: Way | None) -> None:
+            chat.keep_way(way, loaded_others=screen.loaded_others)
+            if way is not None:
+                self._models.keep_mode(chat.mode)
+
+        self.push_screen(screen, keep)
+
+    async def _other_drafts(self, load: LoadSettings) -> list[LocalDraft]:
+        from app.tui.local_drafts import local_drafts
+
+        return await local_drafts(self, load)
 
     def action_models(self) -> None:
         """The Models screen over the chat, which goes on behind it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from app.tui import command_measuring as measuring
 from app.tui import command_models as models
 from app.tui import command_settings as settings
 from app.tui import command_turns as turns
@@ -94,6 +95,18 @@ COMMANDS: Final = (
         asks=True,
     ),
     _action("compare", "Compare", "the same prompt with and without speculation", "compare"),
+    Command("score", "Score", "measure whether speculation pays with this pair here", measuring.score),
+    Command(
+        "replay",
+        "Replay",
+        "make an answer again and compare every token",
+        measuring.replay,
+        "as-was|passes|off|lookup|draft|auto",
+        measuring.REPLAY_KEY,
+        measuring.suggest_manners,
+        available=lambda screen: not screen.why_not("replay"),
+        why_not=lambda screen: screen.why_not("replay"),
+    ),
     turns.command("regenerate", "Answer again", "another answer; this one stays beside it", "again"),
     turns.command("continue", "Go on", "continue an answer that was cut short", "go_on"),
     turns.command("edit", "Edit and send again", "your message becomes a branch beside this one", "edit"),

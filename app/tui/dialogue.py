@@ -104,6 +104,8 @@ class Dialogue:
         self.editing = Editing(stage)
         self.left = False
         """The app ends: nothing is drawn or sent any more."""
+        self.answered: Callable[[LiveAnswer], None] = lambda live: None
+        """Called when an answer is kept and drawn; somebody may want to look at its figures."""
         self._stage = stage
         self._waiting: UserTurn | None = None
         """Sent while the answer before it was ending; goes out as soon as that is done."""
@@ -312,6 +314,7 @@ class Dialogue:
         if failure is not None:  # it was said, under the answer or above the composer
             self._stage.was_told(failure)
         self.live = None
+        self.answered(live)
         self._stage.animate_answers(False)
         self._stage.show_header()
         self._stage.engine_changed()

@@ -47,6 +47,7 @@ TURN: Final = (
     Binding("right", "screen.turn('next')", "next variant", show=False, id="turn.next", priority=True),
     Binding("i", "screen.turn('receipt')", "receipt", id="turn.receipt", priority=True),
     Binding("s", "screen.turn('save')", "save", id="turn.save", priority=True),
+    Binding("p", "screen.turn('replay')", "replay", show=False, id="turn.replay", priority=True),
     Binding("up", "screen.select('up')", "turn before", show=False, id="turn.up", priority=True),
     Binding("down", "screen.select('down')", "turn behind", show=False, id="turn.down", priority=True),
     Binding("escape,enter", "screen.deselect", "back", key_display="esc", id="turn.back", priority=True),
@@ -92,6 +93,7 @@ MODELS: Final = (
     Binding("p", "go_on", "continue", show=False, id="models.continue_too"),
     Binding("x", "cancel", "cancel", id="models.cancel"),
     Binding("d", "draft", "as draft", id="models.draft"),
+    Binding("s", "score", "score", id="models.score"),
     Binding("delete,backspace", "delete", "delete", key_display="del", id="models.delete"),
     # With priority, as esc in the chat: the letters behind it must not be taken for commands.
     Binding("slash", "filter", "search", key_display="/", id="models.filter", priority=True),
@@ -104,7 +106,36 @@ MODELS: Final = (
 
 COMPARE: Final = (
     Binding("enter", "keep", "keep the faster way", id="compare.keep"),
+    Binding("w", "ways", "ways", id="compare.ways"),
     Binding("escape,ctrl+r", "close", "back", key_display="esc", id="compare.close"),
+)
+
+WAYS: Final = (
+    Binding("enter", "compare", "compare", id="ways.compare", priority=True),
+    Binding("escape,w", "close", "back", key_display="esc", id="ways.close"),
+)
+
+WAY_GRID: Final = (
+    Binding("space", "choose", "choose", id="ways.choose"),
+    Binding("up", "move('up')", "move", key_display="↑↓←→", id="ways.up"),
+    Binding("down", "move('down')", "down", show=False, id="ways.down"),
+    Binding("left", "move('left')", "shorter", show=False, id="ways.left"),
+    Binding("right", "move('right')", "longer", show=False, id="ways.right"),
+)
+
+SCORE: Final = (
+    Binding("enter", "begin", "measure", id="score.begin"),
+    Binding("o", "own_chats", "on my own chats", id="score.own_chats"),
+    Binding("up", "scroll('up')", "scroll", key_display="↑↓", id="score.up"),
+    Binding("down", "scroll('down')", "down", show=False, id="score.down"),
+    Binding("pageup", "scroll('page_up')", "page up", show=False, id="score.page_up"),
+    Binding("pagedown", "scroll('page_down')", "page down", show=False, id="score.page_down"),
+    Binding("escape", "close", "back", key_display="esc", id="score.close"),
+)
+
+REPLAY: Final = (
+    Binding("enter", "begin", "replay", id="replay.begin"),
+    Binding("escape", "close", "back", key_display="esc", id="replay.close"),
 )
 
 CHATS: Final = (

@@ -18,6 +18,7 @@ from engine.protocol import Described, SpeculationMode
 
 if TYPE_CHECKING:
     from app.last_choice import Memory
+    from app.library.records import Entry
     from app.tui.app import SlipstreamApp
     from app.tui.model_choice import Choice
     from engine.protocol import Device, LoadSettings
@@ -86,8 +87,15 @@ class ModelsDoor:
         pair = chat.answering.state.pair
         backend = backend_words(pair.backend, pair.target.layers, pair.target.gpu_layers) if pair else ""
         began = self._watch.begin
-        screen = ModelsScreen(library, chat.answering.load, backend, began=began, get=get, search=search)
+        screen = ModelsScreen(
+            library, chat.answering.load, backend, began=began, get=get, search=search, score=self._score
+        )
         self._app.push_screen(screen, self._app.use)
+
+    def _score(self, entry: Entry) -> str:
+        from app.tui.scoring import score_entry  # with the benchmark behind it: not before it is wanted
+
+        return score_entry(self._app, entry)
 
     def made(self) -> Library | None:
         """What knows the models, made when it is wanted for the first time; None: there is nothing behind this door."""

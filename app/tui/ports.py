@@ -21,6 +21,7 @@ from engine.protocol import (
     Progress,
     Replay,
     Replayed,
+    SelfTested,
     Started,
     TextDelta,
 )
@@ -52,6 +53,8 @@ class Engine(Protocol):
     async def count(
         self, messages: Sequence[Message] = (), *, text: str | None = None, thinking: bool | None = None
     ) -> Counted | Failed: ...
+
+    async def self_test(self) -> SelfTested | Failed: ...
 
     async def cancel(self) -> None: ...
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import ctypes
 import functools
+import hashlib
 import importlib.metadata
 import os
 import re
@@ -100,6 +101,12 @@ def _version(package: str) -> str:
 def system_info() -> str:
     """The instruction sets and options of this build, llama.cpp's own words."""
     return str(library().llama_print_system_info().decode("utf-8", "replace"))
+
+
+@functools.cache
+def build_mark() -> str:
+    """Tells one build of llama.cpp from another: a hash of its instruction sets and options."""
+    return hashlib.sha256(system_info().encode()).hexdigest()[:12]
 
 
 def supports_gpu_offload() -> bool:

@@ -143,6 +143,7 @@ class Receipt(Record):
     passes: str = Field("", description="by which passes the cache was filled; left out in exact mode, where it is one")
     stop: tuple[str, ...] = Field((), description="stop strings that the chat template needs")
     versions: dict[str, str]
+    build: str = Field("", description="hash of llama.cpp's instruction sets and options; empty in older receipts")
     notes: tuple[str, ...] = Field((), description="everything that was done otherwise than asked, and why")
     attachments: tuple[AttachedFile, ...] = Field(
         (), description="files that the conversation quotes; added by the app, since the engine sees only the prompt"

@@ -18,6 +18,7 @@ import pytest
 from app.chats.store import open_chats
 from engine.client import EngineClient
 from engine.protocol import ExactnessMode, Finished, GenerateSettings, LoadSettings, Message, ModelFile, Sampling
+from engine.stats import FIGURES
 
 ROOT = Path(__file__).resolve().parents[2]
 SLIPSTREAM = Path(sys.executable).with_name("slipstream")
@@ -49,7 +50,9 @@ def slipstream(home: Path) -> Slipstream:
     return run
 
 
-def answered(home: Path, model: Path, *, mode: ExactnessMode, answers: int = 3) -> list[int]:
+def answered(
+    home: Path, model: Path, *, mode: ExactnessMode, answers: int = 3, prompt: str = PROMPT, tokens: int = 24
+) -> list[int]:
     """A chat of several turns in the store, made by the engine itself; returns the answers' numbers."""
     home.mkdir(exist_ok=True)
     store = open_chats(home / "chats.sqlite", lambda notice: None)
@@ -62,11 +65,11 @@ def answered(home: Path, model: Path, *, mode: ExactnessMode, answers: int = 3) 
         said: list[Message] = []
         parent = None
         for turn in range(answers):
-            said.append(Message(role="user", content=PROMPT))
-            parent = store.append_user(chat.id, PROMPT, parent=parent).id
+            said.append(Message(role="user", content=prompt))
+            parent = store.append_user(chat.id, prompt, parent=parent).id
             answer = store.start_answer(chat.id, parent=parent)
             sampling = Sampling(temperature=0.8 if turn % 2 else 0.0)
-            wanted = GenerateSettings(messages=tuple(said), speculation="lookup", max_tokens=24, sampling=sampling)
+            wanted = GenerateSettings(messages=tuple(said), speculation="lookup", max_tokens=tokens, sampling=sampling)
             async with aclosing(client.generate(wanted)) as events:
                 async for event in events:
                     if isinstance(event, Finished):
@@ -93,6 +96,8 @@ def test_compare_runs_both_ways_and_finds_the_same_answer(slipstream: Slipstream
         assert run["stats"]["prompt_tokens_cached"] == 0
         assert run["wall_seconds"] >= run["stats"]["total_seconds"]
     assert found["memory"]["off"] == found["memory"]["auto"] > 10**8
+    if sys.platform == "linux":
+        assert all(run["peak_memory"]["bytes"] > 10**8 for run in found["runs"])
 
 
 def test_compare_shows_a_table_and_says_it_in_a_sentence(slipstream: Slipstream) -> None:
@@ -163,6 +168,78 @@ def test_replay_anew_with_and_without_speculation(slipstream: Slipstream, home: 
         done = slipstream("replay", str(numbers[1]), "--how", how)
         assert done.returncode == 0, done.stdout + done.stderr
         assert done.stdout.startswith(f"answer {numbers[1]}: Identical: ")
+
+
+def test_fifty_answers_come_out_again_after_a_restart(slipstream: Slipstream, home: Path, smol_path: Path) -> None:
+    """Other speculation, temperatures and histories; made in one process, made again in the next."""
+    numbers = fifty_answers(home, smol_path)
+    done = slipstream("replay", "last", "--count", "50", "--json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = json.loads(done.stdout)
+    assert [result["answer"] for result in found] == numbers[::-1]
+    assert {result["how"] for result in found} == {"off", "lookup", "auto"}, "anew, not by their passes"
+    assert all(result["identical"] and result["details"] == [] for result in found), found
+
+
+def fifty_answers(home: Path, model: Path) -> list[int]:
+    """Ten chats of five turns, twelve tokens an answer, in exact mode; returns the answers' numbers."""
+    home.mkdir(exist_ok=True)
+    store = open_chats(home / "chats.sqlite", lambda notice: None)
+    client = EngineClient(home / "engine.log")
+    numbers = []
+
+    async def turn(said: list[Message], number: int) -> Finished:
+        wanted = GenerateSettings(
+            messages=tuple(said),
+            speculation=("off", "lookup", "auto")[number % 3],
+            max_tokens=12,
+            sampling=Sampling(temperature=(0.0, 0.8)[number % 2]),
+        )
+        async with aclosing(client.generate(wanted)) as events:
+            async for event in events:
+                if isinstance(event, Finished):
+                    return event
+        raise AssertionError("no end")
+
+    async def talk() -> None:
+        client.wanted = LoadSettings(target=ModelFile(path=str(model)), context=1024, mode="exact")
+        await client.self_test()
+        for number in range(50):
+            if number % 5 == 0:
+                chat, parent, said = store.create_conversation(), None, list[Message]()
+            said.append(Message(role="user", content=f"{number}: {PROMPT}"))
+            question = store.append_user(chat.id, said[-1].content, parent=parent)
+            answer = store.start_answer(chat.id, parent=question.id)
+            finished = await turn(said, number)
+            store.finish_answer(answer.id, finished)
+            said.append(Message(role="assistant", content=finished.text))
+            parent = answer.id
+            numbers.append(answer.id)
+        await client.close()
+
+    asyncio.run(talk())
+    store.close()
+    return numbers
+
+
+def test_speeds_tells_what_the_store_knows(slipstream: Slipstream, home: Path, smol_path: Path) -> None:
+    assert "No answer in your chats is long enough" in slipstream("speeds").stdout
+    answered(home, smol_path, mode="exact", answers=2, prompt="Tell a long story about a river.", tokens=48)
+    done = slipstream("speeds")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines()[0] == smol_path.stem
+    assert "lookup, exact" in done.stdout
+    (group,) = json.loads(slipstream("speeds", "--json").stdout)
+    assert (group["target"], group["speculation"], group["mode"]) == (str(smol_path), "lookup", "exact")
+    assert all(answer["decode_tokens_per_second"] > 0 for answer in group["answers"])
+    assert all("other_cores" in answer for answer in group["answers"])
+
+
+def test_help_has_one_definition_of_every_figure(slipstream: Slipstream) -> None:
+    said = slipstream("help", "figures").stdout
+    names = [line.split()[0] for line in said.splitlines() if line and not line.startswith(" ")]
+    assert names == [*FIGURES]
+    assert "(under an answer: tok/s)" in " ".join(said.split())
 
 
 def test_a_planted_seed_and_a_planted_file_are_noticed(slipstream: Slipstream, home: Path, smol_path: Path) -> None:

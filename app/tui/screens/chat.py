@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from app.chats.records import Attachment, Unsent
     from app.chats.store import ChatStore
     from app.compare.conduct import Comparison
+    from app.compare.ways import Way
     from app.tui.answering import Answering
     from app.tui.app import SlipstreamApp
     from app.tui.conversation import OpenChat
@@ -489,10 +490,11 @@ class ChatScreen(TurnScreen):
         wanted = settings.model_copy(update=changes)
         return Comparison((Way("off"), Way(mode, settings.draft_max)), wanted, load), question, pair.context
 
-    def keep_way(self, mode: SpeculationMode | None) -> None:
-        """What a comparison ended with: the mode for the next answers."""
-        if mode is not None and mode != self.mode:
-            self.choose_mode(mode)
+    def keep_way(self, way: Way | None, *, loaded_others: bool = False) -> None:
+        """What a comparison ended with: how the next answers are made. See :mod:`app.tui.kept_way`."""
+        from app.tui.kept_way import keep_way
+
+        keep_way(self, way, loaded_others=loaded_others)
         self.engine_changed()
 
     # --------------------------------------------------------------------------------------------------- leaving

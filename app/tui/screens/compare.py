@@ -1,4 +1,4 @@
-"""The Compare screen: the last request once more, plainly and with speculation, side by side, and what it brings."""
+"""The Compare screen: the last request once more in two to four ways, side by side, and what each brings."""
 
 from __future__ import annotations
 
@@ -33,25 +33,33 @@ from app.tui.widgets.too_small import TooSmall
 
 if TYPE_CHECKING:
     from app.tui.ports import Engine
-    from engine.protocol import SpeculationMode
+    from app.tui.screens.ways import OtherDrafts
 
 log = logging.getLogger(__name__)
 
 FRAME_SECONDS: Final = 1 / 8
 STYLES: Final = "answer_pane compare_table curve_plot"
+SIDE_BY_SIDE: Final = 2
+"""Panes on a narrow screen; further ways are in the table only."""
 
 
-class CompareScreen(Screen["SpeculationMode | None"]):
-    """Runs by itself as soon as it is there. Ends with the mode to go on with, or None: as before."""
+class CompareScreen(Screen["Way | None"]):
+    """Runs by itself as soon as it is there. Ends with the way to go on with, or None: as before."""
 
     CSS_PATH: ClassVar = ["compare.tcss", *(f"../widgets/{name}.tcss" for name in STYLES.split())]
     BINDINGS: ClassVar[list[BindingType]] = [*COMPARE]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]  # noqa: RUF012
 
-    def __init__(self, engine: Engine, comparison: Comparison, title: str, context: int) -> None:
-        """``title``: what was asked, in its own words. The engine must be idle and stay so."""
+    def __init__(
+        self, engine: Engine, comparison: Comparison, title: str, context: int, drafts: OtherDrafts | None = None
+    ) -> None:
+        """``title``: what was asked, in its own words. The engine must be idle and stay so. ``drafts``: looks for other
+        drafts that could be compared."""
         super().__init__()
+        self.loaded_others = False
+        """Whether another draft than the chat's may be loaded now."""
+        self._drafts = drafts
         self.comparison = comparison
         self._engine, self._question, self._window = engine, title, context
         self._memory: list[int | None] = [None for _ in comparison.ways]
@@ -64,8 +72,7 @@ class CompareScreen(Screen["SpeculationMode | None"]):
     def compose(self) -> ComposeResult:
         yield CompareHeader(self._question)
         with Horizontal(id="panes"):
-            for way in self.comparison.ways:
-                yield AnswerPane(way.label)
+            yield from self._panes()
         with VerticalScroll(id="figures", can_focus=False):
             with Horizontal(id="table-and-plot"):
                 yield CompareTable()
@@ -75,9 +82,21 @@ class CompareScreen(Screen["SpeculationMode | None"]):
         yield KeyBar()
         yield TooSmall(markup=False)
 
+    def _panes(self) -> list[AnswerPane]:
+        panes = [AnswerPane(way.label) for way in self.comparison.ways]
+        for pane in panes[SIDE_BY_SIDE:]:
+            pane.add_class("further")
+        return panes
+
     def on_mount(self) -> None:
         self.set_interval(FRAME_SECONDS, self._draw)
-        self.run_worker(self._run(), name="compare", exit_on_error=False)
+        self._begin()
+
+    def _begin(self) -> None:
+        self._over, self._due = False, True
+        self.loaded_others = self.loaded_others or any(way.draft is not None for way in self.comparison.ways)
+        self.run_worker(self._run(self.comparison), name="compare", exit_on_error=False)
+        self.refresh_bindings()
 
     def on_resize(self, event: events.Resize) -> None:
         self.query_one(TooSmall).fit(event.size)
@@ -85,8 +104,7 @@ class CompareScreen(Screen["SpeculationMode | None"]):
 
     # --------------------------------------------------------------------------------------------------- running
 
-    async def _run(self) -> None:
-        comparison = self.comparison
+    async def _run(self, comparison: Comparison) -> None:
         try:
             self._memory = [await aside(memory_of, way, comparison.load, self._window) for way in comparison.ways]
             await conduct(self._engine, comparison, changed=self._changed, warming=self._warm)
@@ -120,10 +138,13 @@ class CompareScreen(Screen["SpeculationMode | None"]):
         if not self._due or not self.is_mounted:
             return
         self._due = False
-        comparison = self.comparison
+        comparison, panes = self.comparison, self.query(AnswerPane)
+        if len(panes) != len(comparison.ways):  # other ways were chosen; their panes are on the way
+            self._due = True
+            return
         latest = [self._latest(way) for way in comparison.ways]
         self.query_one(CompareHeader).show(comparison, self._warming, over=self._over)
-        for pane, run in zip(self.query(AnswerPane), latest, strict=True):
+        for pane, run in zip(panes, latest, strict=True):
             pane.show(run, latest[0], current=run is not None and run is self._current)
         self.query_one(CompareTable).show(comparison, table(comparison, self._memory))
         self.query_one(CurvePlot).show([run.curve if run else [] for run in latest])
@@ -150,13 +171,13 @@ class CompareScreen(Screen["SpeculationMode | None"]):
     # --------------------------------------------------------------------------------------------------- the keys
 
     @property
-    def chosen(self) -> SpeculationMode | None:
+    def chosen(self) -> Way | None:
         """The way that is worth keeping: the fastest whose every pair of runs gained; else the first."""
         if not self._over or self.comparison.rounds == 0:
             return None
         gains = [(found, way) for way in self.comparison.ways[1:] if (found := speedup(self.comparison, way, whole))]
         best = max(gains, key=lambda each: each[0].median, default=None)
-        return best[1].mode if best is not None and best[0].low > 1 else self.comparison.ways[0].mode
+        return best[1] if best is not None and best[0].low > 1 else self.comparison.ways[0]
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self.chosen is not None if action == "keep" else True
@@ -164,12 +185,40 @@ class CompareScreen(Screen["SpeculationMode | None"]):
     def action_keep(self) -> None:
         self.dismiss(self.chosen)
 
-    async def action_close(self) -> None:
-        """Stop what runs, and wait until the engine is idle: the chat needs it."""
+    def action_ways(self) -> None:
+        """Choose others. What runs goes on until they are chosen."""
+        if (pair := self._engine.pair) is None:
+            return
+        from app.tui.screens.ways import WaysScreen  # with its own style sheet: not before it is wanted
+
+        self.app.push_screen(WaysScreen(pair, self.comparison.ways, self._drafts), self._compare)
+
+    def _compare(self, ways: tuple[Way, ...] | None) -> None:
+        if ways is not None:
+            self.run_worker(self._compare_others(ways), name="others", group="others", exit_on_error=False)
+
+    async def _compare_others(self, ways: tuple[Way, ...]) -> None:
+        """Stop what runs and begin anew with ``ways``."""
+        await self._stop()
+        before = self.comparison
+        self.comparison = Comparison(ways, before.wanted, before.load, before.repetitions)
+        self._memory, self._cause, self._failure, self._warming = [None for _ in ways], None, "", None
+        panes = self.query_one("#panes")
+        with self.app.batch_update():
+            await panes.remove_children()
+            await panes.mount(*self._panes())
+        self._begin()
+
+    async def _stop(self) -> None:
+        """Until the engine is idle."""
         self.comparison.stopped = True
         while not self._over:
             await self._engine.cancel()
             await asyncio.sleep(0.02)
+
+    async def action_close(self) -> None:
+        """The chat needs the engine."""
+        await self._stop()
         self.dismiss(None)
 
 

@@ -55,9 +55,11 @@ class ModelsScreen(FileActions):
         began: Callable[[], None],
         get: str = "",
         search: str = "",
+        score: Callable[[Entry], str] | None = None,
     ) -> None:
         """``load``: the pair that answers now; ``began``: called when a download has begun or goes on; ``get``: the
-        entry to begin with, whose plan is asked for at once; ``search``: what the list is narrowed down to."""
+        entry to begin with, whose plan is asked for at once; ``search``: what the list is narrowed down to; ``score``:
+        opens the scorecard of an entry, or returns why it cannot be opened now."""
         super().__init__()
         self.library = library
         self.target = load.target.path if load else ""
@@ -65,6 +67,7 @@ class ModelsScreen(FileActions):
         self._backend = backend
         self._began = began
         self._get, self._search = get, search
+        self._score = score
         self._listing = Listing(())
         self.downloads: dict[str, Getting] = {}
         self._offered: tuple[bool | None, ...] = ()
@@ -224,6 +227,8 @@ class ModelsScreen(FileActions):
                 return moving
             case "cancel":
                 return moving or halted
+            case "score":
+                return self._score is not None and entry.usable and not moving and not halted
             case "draft":
                 return bool(self.target) and entry.usable and not same(entry.target, self.target)
             case "delete":
@@ -232,7 +237,7 @@ class ModelsScreen(FileActions):
 
     def offer_keys(self) -> None:
         offered = tuple(
-            self.check_action(name, ()) for name in "use get go_on pause cancel draft delete filter".split()
+            self.check_action(name, ()) for name in "use get go_on pause cancel draft score delete filter".split()
         )
         if offered != self._offered:
             self._offered = offered
@@ -267,6 +272,22 @@ class ModelsScreen(FileActions):
             self.dismiss(None)
         else:
             self.dismiss(choice_of(entry))
+
+    def action_score(self) -> None:
+        """Whether speculation pays with it here, measured."""
+        entry, score = self.entry, self._score
+        if entry is None or score is None:
+            return
+
+        def begin() -> None:
+            if reason := score(entry):
+                self.say(reason, "warning")
+
+        if entry.fits is False:
+            words = "It is expected not to fit into this machine's memory; loading may fail or take very long."
+            self.ask(f"Load {entry.title} to measure it all the same?", words, begin)
+        else:
+            begin()
 
     def action_draft(self) -> None:
         if (entry := self.entry) is not None:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from app.tui.app import SlipstreamApp
     from app.tui.conversation import Turn
     from app.tui.dialogue import Dialogue
+    from app.tui.screens.chat import ChatScreen
 
 NOTHING: Final = "Nothing has been answered yet."
 NOT_AT_END: Final = "The last answer is not on screen: ctrl+end goes there, alt+up selects a turn here."
@@ -33,6 +34,7 @@ NOT_SENT: Final = "This message waits to be sent."
 ONLY_YOURS: Final = "Only a message of yours can be edited; r asks for another answer."
 NO_TEXT: Final = "There is no text here yet."
 NO_RECEIPT: Final = "There is no answer with figures yet."
+NO_PROOF: Final = "This answer has no receipt, so it cannot be made again."
 NO_BLOCK: Final = "There is no code block here."
 ONE_VARIANT: Final = "There is no other variant: r makes one of an answer, e one of a message."
 
@@ -205,6 +207,8 @@ class TurnScreen(Screen[None]):
                 return continuing.why_not(turn)
             case "previous" | "next" if turn.variant is None:
                 return ONE_VARIANT
+            case "replay" if not (turn.figures and turn.figures.token_ids and turn.figures.receipt_json):
+                return NO_PROOF
         return ""
 
     def _why_not_action(self, parameters: tuple[object, ...]) -> str:
@@ -234,8 +238,8 @@ class TurnScreen(Screen[None]):
         self.call_next(self.do, name, number)
 
     async def do(self, name: str, number: int = 0) -> None:
-        """Do ``name`` (``again``, ``go_on``, ``edit``, ``previous``, ``next``, ``copy``, ``receipt``, ``save``, or
-        ``block`` with a number from 1) to :meth:`target`, or say why not."""
+        """Do ``name`` (``again``, ``go_on``, ``edit``, ``previous``, ``next``, ``copy``, ``receipt``, ``replay``,
+        ``save``, or ``block`` with a number from 1) to :meth:`target`, or say why not."""
         view, reason = self.target(name), self.why_not(name, number)
         if view is None or reason:
             self.say(reason)
@@ -249,6 +253,8 @@ class TurnScreen(Screen[None]):
                 self.post_message(AnswerTurn.ReceiptWanted(view))
             case "save":
                 self.run_worker(self._save(view.turn.text), name="save", group="save", exit_on_error=False)
+            case "replay":
+                self._replay()
             case "again":
                 self.action_deselect()
                 await self.dialogue.regenerate(view.turn)
@@ -260,6 +266,12 @@ class TurnScreen(Screen[None]):
                 self.dialogue.edit(view.turn)
             case "previous" | "next":
                 await self.dialogue.show_sibling(view.turn, -1 if name == "previous" else 1)
+
+    def _replay(self) -> None:
+        from app.tui.replaying import open_replay  # not before it is wanted
+
+        if reason := open_replay(cast("ChatScreen", self), "as-was"):
+            self.say(reason, "warning")
 
     @on(SelectableTurn.SiblingWanted)
     async def _sibling_wanted(self, event: SelectableTurn.SiblingWanted) -> None:

@@ -3,28 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from textual.content import Content
 from textual.widgets import Static
 
+from app.clean import clean_line
 from app.compare.conduct import Comparison
 from app.compare.verdict import Ratio, Row
 from app.receipt import SLOWER
+from app.tui.widgets.curve_plot import STYLES as CURVES
+
+WIDTH: Final = 14
+"""Columns of a way, where there are two."""
+MANY: Final = 13
+"""Columns of a way, where there are more: each figure has its factor beside it."""
 
 
 class CompareTable(Static):
-    """Numbers are right-aligned and keep their columns while they change."""
+    """Numbers are right-aligned and keep their columns while they change. A way has the colour of its curve."""
 
     def __init__(self) -> None:
         super().__init__(markup=False)
 
     def show(self, comparison: Comparison, rows: Sequence[Row]) -> None:
-        labels = [way.label for way in comparison.ways]
-        width = max(14, *(len(label) for label in labels))
+        many = len(comparison.ways) > 2
+        labels = [clean_line(way.label, MANY if many else 40) for way in comparison.ways]
+        width = MANY if many else max(WIDTH, *(len(label) for label in labels))
         name = max(len(row.name) for row in rows)
-        lines = [Content.styled(" " * name + "".join(f"  {label:>{width}}" for label in labels), "$muted")]
-        lines += [self._line(row, name, width) for row in rows]
+        titles = ((f"  {label:>{width}}", CURVES[at % len(CURVES)]) for at, label in enumerate(labels))
+        lines = [Content.assemble(" " * name, *titles)]
+        lines += [self._of_many(row, name) if many else self._line(row, name, width) for row in rows]
         self.update(Content("\n").join(lines))
+
+    @staticmethod
+    def _of_many(row: Row, name: int) -> Content:
+        """The factors in the cells; how far they spread is said in the sentences below."""
+        line = Content.styled(f"{row.name:<{name}}", "$faint")
+        for cell, ratio in zip(row.cells, (None, *row.ratios, *[None] * len(row.cells)), strict=False):
+            short = cell.partition(" (")[0]  # without the counts of what was accepted
+            factor = "" if ratio is None else f" {ratio.median:.2f}x"
+            padding = " " * (2 + MANY - len(short) - len(factor))
+            style = "" if ratio is None else _style(ratio)
+            line = Content.assemble(line, padding, (short, "$foreground"), (factor, style))
+        return line
 
     @staticmethod
     def _line(row: Row, name: int, width: int) -> Content:
@@ -35,5 +57,8 @@ class CompareTable(Static):
 
 
 def _ratio(ratio: Ratio) -> Content:
-    style = "$warning" if ratio.high < SLOWER else "$accent" if ratio.low > 1 else "$muted"
-    return Content.styled(f"   {ratio}", style)
+    return Content.styled(f"   {ratio}", _style(ratio))
+
+
+def _style(ratio: Ratio) -> str:
+    return "$warning" if ratio.high < SLOWER else "$accent" if ratio.low > 1 else "$muted"

@@ -28,6 +28,8 @@ from engine.protocol import (
     Receipt,
     Replay,
     Replayed,
+    SelfTested,
+    SelfTestResult,
     Started,
     TemplateInfo,
     TextDelta,
@@ -191,6 +193,10 @@ class FakeClient:
     loaded: list[LoadSettings] = field(default_factory=list)
     """Every pair that was asked for."""
     replayed: list[Replay] = field(default_factory=list)
+    replies: list[Replayed | Failed] = field(default_factory=list)
+    """What comes of replays; when there is nothing left all tokens are the same."""
+    tested: SelfTestResult | None = None
+    """What the self-test finds; None: this model cannot be tested."""
     closed: bool = False
     on_pair_change: Callable[[PairInfo], None] = field(default=lambda pair: None)
     devices: tuple[Device, ...] = ()
@@ -304,7 +310,13 @@ class FakeClient:
 
     async def replay(self, wanted: Replay) -> AsyncGenerator[Loading | Loaded | Prefilling | Replayed | Failed, None]:
         self.replayed.append(wanted)
-        yield Replayed(id=0, compared=len(wanted.token_ids))
+        yield self.replies.pop(0) if self.replies else Replayed(id=0, compared=len(wanted.token_ids))
+
+    async def self_test(self) -> SelfTested | Failed:
+        await asyncio.sleep(0)
+        if self.tested is None:
+            return failure(ErrorCode.BAD_REQUEST, "This model keeps running states.")
+        return SelfTested(id=0, result=self.tested)
 
     async def describe(self) -> Described | Failed:
         return Described(

@@ -35,7 +35,7 @@ async def test_every_figure_stands_there_with_its_definition(size: tuple[int, in
         figures = full_stats()
         words = words_of(it)
         for name, definition in FIGURES.items():
-            if name != "queue_seconds":  # nothing was waited for
+            if name not in ("queue_seconds", "other_cores"):  # nothing was waited for, and nobody else worked
                 assert " ".join(definition.split()) in words, name
         for value in (
             "42.1",
@@ -163,3 +163,11 @@ def test_an_empty_answer_has_a_sheet() -> None:
     assert receipt_sheet.times(Stats()) == []
     assert receipt_sheet.drafts(Stats()) == []
     assert receipt_sheet.drafters(Stats()) == []
+
+
+async def test_what_other_programs_did_meanwhile_is_shown_where_it_is_known() -> None:
+    figures = full_stats().model_copy(update={"other_cores": 1.23})
+    async with opened(FakeClient([answer("The Volga.", figures=figures, proof=full_receipt())])) as it:
+        words = words_of(it)
+        assert "other programs 1.2 cores" in words
+        assert " ".join(FIGURES["other_cores"].split()) in words

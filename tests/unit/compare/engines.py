@@ -38,10 +38,13 @@ class PaperEngine:
     replayed: list[Replay] = field(default_factory=list)
     refused: str | None = None
     end: FinishReason = "length"
+    notes: tuple[str, ...] = ()
+    """In the receipts of answers that were drafted."""
+    process: int | None = None
 
     @property
     def pid(self) -> int | None:
-        return None
+        return self.process
 
     async def load(self, settings: LoadSettings) -> AsyncGenerator[Loading | Loaded | Failed, None]:
         self.loaded.append(settings)
@@ -71,7 +74,9 @@ class PaperEngine:
             token_ids=ids,
             sources="t" * len(ids),
             stats=figures,
-            receipt=receipt("lookup" if drafts else "none").model_copy(update={"mode": "exact"}),
+            receipt=receipt("lookup" if drafts else "none", notes=self.notes if drafts else ()).model_copy(
+                update={"mode": "exact"}
+            ),
         )
 
     async def replay(self, wanted: Replay) -> AsyncGenerator[Loading | Loaded | Prefilling | Replayed | Failed, None]:

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import AsyncGenerator
+from functools import partial
+from pathlib import Path
 
 import pytest
 
 from app.compare.conduct import WARM_UP_TOKENS, Comparison, conduct
+from app.compare.memory import PeakMemory
+from app.compare.neighbours import Neighbours, Snapshot
+from app.compare.report import busy_words, run_json
 from app.compare.runs import Run, RunFailed
+from app.compare.verdict import table
 from app.compare.ways import Way
+from engine.processors import busy_seconds
 from engine.protocol import ErrorCode, Failed, GenerateSettings, Loaded, Loading, LoadSettings, ModelFile
 from tests.unit.compare.engines import PaperEngine
+from tests.unit.compare.test_memory import process
 
 LOAD = LoadSettings(target=ModelFile(path="/m/target.gguf"))
 WANTED = GenerateSettings(messages=(), prompt_ids=(1, 2), seed=7, max_tokens=64)
@@ -82,3 +91,37 @@ def test_a_stop_while_the_pair_is_loaded_is_no_failure() -> None:
     comparison = compared(engine, Way("off"), Way("auto"))
     assert comparison.stopped
     assert (comparison.runs, engine.asked) == ([], [])
+
+
+def test_a_planted_neighbour_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Between two looks at /proc the machine has worked more than we have: every run says so, and the report."""
+    seconds = itertools.count(100, 3)  # three seconds of work by others, from look to look
+    moments = itertools.count(0, 2)
+
+    def look(self: Neighbours, pids: object) -> Snapshot:
+        (tmp_path / "stat").write_text(f"cpu  {next(seconds) * 100} 0 0 900 7 0 0 0 0 0\n")
+        return Snapshot(float(next(moments)), busy_seconds(tmp_path), 0.0)
+
+    monkeypatch.setattr(Neighbours, "look", look)
+    comparison = compared(PaperEngine(), Way("off"), Way("auto"))
+    assert all(run.busy and run.foreign == pytest.approx(1.5) for run in comparison.runs)
+    (words,) = busy_words(comparison.runs)
+    assert words.startswith("Other processes used 1.5 cores during 6 of 6 runs; measure again")
+
+
+def test_a_length_that_was_cut_is_told_once() -> None:
+    engine = PaperEngine(notes=("drafts of 16 were asked for; exact mode allows 7",))
+    comparison = compared(engine, Way("off"), Way("lookup", 16))
+    assert comparison.notes == ["lookup:16: drafts of 16 were asked for; exact mode allows 7"]
+
+
+def test_the_most_memory_of_a_way_is_measured_while_it_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.compare.conduct.PeakMemory", partial(PeakMemory, proc=tmp_path))
+    process(tmp_path, rss=300_000, mark=300_000)
+    engine = PaperEngine()
+    engine.process = 42
+    comparison = compared(engine, Way("off"), Way("auto"))
+    rows = {row.name: row.cells for row in table(comparison, (None, None))}
+    assert rows["memory, peak"] == ("0.31 GB", "0.31 GB")
+    assert rows["memory, est."] == ("–", "–")
+    assert run_json(comparison.runs[0])["peak_memory"] == {"bytes": 300_000 * 1024, "sampled": False}

@@ -79,7 +79,7 @@ def test_the_table_has_medians_and_ratios_of_neighbouring_runs() -> None:
     assert ratio is not None
     assert (ratio.median, ratio.low, round(ratio.high, 2), ratio.count) == (2.0, 2.0, 2.2, 3)
     assert rows["accepted"].cells == ("–", "67 % (6/9)")
-    assert rows["memory"].cells == ("0.31 GB", "0.31 GB")
+    assert rows["memory, est."].cells == ("0.31 GB", "0.31 GB")
 
 
 def test_text_and_json_say_the_same() -> None:

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from app.chats.speeds import read_speeds
+from app import paths
+from app.chats.store import open_chats
 from app.library import entries
 from app.library.origins import read_origin
 from app.library.records import Phase, ShelfError, State
@@ -16,6 +17,7 @@ from engine.files.fit import ON_EACH_GPU
 from engine.protocol import Device
 from tests.fixtures.homes import ONE_TARGET, OTHER_TARGET, SHARED_DRAFT, Home
 from tests.fixtures.hub import Hub
+from tests.unit.history.test_speeds import answered
 from tests.unit.library.shelves import entry, pull
 
 # ------------------------------------------------------------------------------------------------------- looking
@@ -141,10 +143,18 @@ def test_gpus_count_once_an_engine_has_said_so(home: Home, shelf: Shelf) -> None
     assert any("on the GPU" in fact.text for fact in shelf.details("one"))
 
 
-def test_without_a_store_of_chats_no_speed_is_known(tmp_path: Path) -> None:
-    assert read_speeds(None) == read_speeds(tmp_path / "none.sqlite") == {}
-    (tmp_path / "text.sqlite").write_text("this is no database, and it is long enough to be looked at " * 20)
-    assert read_speeds(tmp_path / "text.sqlite") == {}
+def test_details_say_how_fast_a_model_was_here(home: Home, shelf: Shelf) -> None:
+    home.put("mine.gguf", home.files[OTHER_TARGET])
+    mine = entry(shelf, "mine")
+    store = open_chats(paths.chats_file(), lambda notice: None)
+    for rate in (40.0, 42.0, 41.0, 40.0, 43.0, 20.0):
+        answered(store, mine.target, rate)
+    store.close()
+    assert entry(shelf, "mine").speed == 40.5
+    facts = [(fact.label, fact.text, fact.tone) for fact in shelf.details("mine")]
+    assert [label for label, _, _ in facts[:3]] == ["about", "speed here", ""]
+    assert facts[1][1] == "auto, exact  ▇██▇█▄  40 tok/s, 20 to 43 in 6 answers"
+    assert facts[2][1:] == ("The last answer: 20 tok/s, usually 41 here: the cause was not measured.", "warn")
 
 
 # ---------------------------------------------------------------------------------------------------- in order

@@ -12,10 +12,10 @@ from app.chats.records import Figures
 from app.chats.store import ChatStore, open_chats
 from app.replay.again import CannotReplay, make_again, wanted_pair
 from app.replay.kept import KeptAnswer, kept_answer, last_answers
-from app.replay.shown import as_json, as_text
+from app.replay.shown import UNSPELLED, as_json, as_text, details
 from engine.files.fingerprint import fingerprint
 from engine.protocol import AttachedFile, Difference, Finished, Receipt, Replayed
-from tests.app.tui.fake_client import receipt, stats
+from tests.app.tui.fake_client import pair, receipt, stats
 from tests.fixtures.random_models import write_random
 from tests.unit.compare.engines import PaperEngine
 
@@ -153,6 +153,9 @@ def test_the_receipt_shows_every_token_and_where_it_came_from(store: ChatStore, 
     lines = as_text(answer)
     assert "what the model was shown: 3 tokens, 2 of them from the cache" in lines
     assert "what it said: 3 tokens, ended by stop" in lines
+    at = lines.index("who said what")
+    said = [line.split()[:2] for line in lines[at + 1 : at + 4]]
+    assert said == [["model", "1"], ["lookup", "1"], ["correction", "1"]]
     sources = [line.split()[2] for line in lines[-3:]]
     assert sources == ["model", "lookup", "correction"]
     found = as_json(answer)
@@ -173,3 +176,38 @@ def test_without_the_file_the_ids_are_still_shown(store: ChatStore, model: Path)
     model.unlink()
     assert as_json(answer)["tokens"][0] == {"id": 5, "text": None, "from": "model"}
     assert as_text(answer)[-1].split() == ["5", "7", "correction"]
+    assert UNSPELLED in as_text(answer)
+
+
+def test_another_files_pieces_are_not_taken_for_the_models(store: ChatStore, model: Path) -> None:
+    answer = kept(store, model)
+    write_random(model, width=8)
+    assert as_json(answer)["tokens"][0]["text"] is None
+
+
+def test_stretches_of_the_text_by_who_said_them(store: ChatStore, model: Path) -> None:
+    answer = kept(store, model, text_lengths=(4, 3, 2))
+    found = as_json(answer)["spans"]
+    assert [(span["from"], span["tokens"], span["text"]) for span in found] == [
+        ("model", 1, "The "), ("lookup", 1, "Rhi"), ("correction", 1, "ne"),
+    ]  # fmt: skip
+
+
+def test_both_tokens_are_named_where_it_differs(store: ChatStore, model: Path) -> None:
+    answer = kept(store, model, mode="exact settings, untested")
+    outcome = asyncio.run(make_again(PaperEngine(ids=lambda settings: (5, 9, 7)), answer, "auto", VERSIONS))
+    (line,) = details(answer, outcome)
+    assert line.endswith("(token 9)")
+    assert line.startswith("then ")
+    shorter = asyncio.run(make_again(PaperEngine(ids=lambda settings: (5, 6)), answer, "auto", VERSIONS))
+    assert details(answer, shorter)[0].endswith("; now nothing more")
+
+
+def test_what_is_loaded_already_is_not_loaded_again(store: ChatStore, model: Path) -> None:
+    answer = kept(store, model, mode="exact settings, untested")
+    engine = PaperEngine()
+    held = pair().model_copy(update={"target": answer.receipt.target})
+    for changes, loads in (({}, 0), ({"context": 1024}, 1), ({"threads": 9}, 1), ({"badge": "fast"}, 1)):
+        engine.pair, engine.loaded = held.model_copy(update=changes), []
+        asyncio.run(make_again(engine, answer, "off", VERSIONS))
+        assert len(engine.loaded) == loads, changes

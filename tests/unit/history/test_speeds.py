@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from app.chats.speeds import Speed, read_speeds
 from app.chats.store import ChatStore, open_chats
+from app.history.past import read_past
+from app.history.speeds import Speed, Speeds, latest_speeds
 from engine.protocol import Finished, GenerateSettings, ModelInfo, Receipt, TemplateInfo
 from engine.stats import Stats
+
+
+def read_speeds(file: Path) -> Speeds:
+    return latest_speeds(read_past(file))
 
 
 def model(path: str) -> ModelInfo:

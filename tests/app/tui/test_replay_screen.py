@@ -1,0 +1,173 @@
+"""/replay: an answer made again on the chat's engine, token by token."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.tui.screens.replay import ReplayScreen
+from engine.files.fingerprint import fingerprint
+from engine.protocol import Difference, LoadSettings, ModelFile, ModelInfo, PairInfo, Receipt, Replayed
+from tests.app.tui.fake_client import FakeClient, Wait, answer, ends, model, pair, receipt, says
+from tests.app.tui.harness import Chat, chat
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    path = tmp_path / "SmolLM2-135M-Instruct.Q4_1.gguf"
+    path.write_bytes(b"GGUF" + bytes(1000))
+    return path
+
+
+def info(file: Path) -> ModelInfo:
+    return model(str(file)).model_copy(update={"fingerprint": fingerprint(file)})
+
+
+def made(file: Path, **changes: object) -> Receipt:
+    """As an engine makes one that holds it."""
+    return receipt().model_copy(update={"target": info(file), **changes})
+
+
+class Holding(FakeClient):
+    """Holds the file that was asked for, by its own fingerprint. ``badge``: the mode that it says."""
+
+    badge = "exact settings, untested"
+
+    @property
+    def pair(self) -> PairInfo | None:
+        held = self._pair
+        return held.model_copy(update={"target": info(Path(held.target.path)), "badge": self.badge}) if held else None
+
+    @pair.setter
+    def pair(self, value: PairInfo | None) -> None:
+        self._pair = value
+
+
+async def replayed(it: Chat, typed: str = "/replay") -> ReplayScreen:
+    await it.send(typed)
+    await it.until(lambda: isinstance(it.app.screen, ReplayScreen), "the replay")
+    screen = it.app.screen
+    assert isinstance(screen, ReplayScreen)
+    return screen
+
+
+def loads(file: Path) -> LoadSettings:
+    return LoadSettings(target=ModelFile(path=str(file)))
+
+
+async def test_the_last_answer_is_made_again_by_its_passes(file: Path) -> None:
+    engine = Holding([answer("The Volga.", proof=made(file))])
+    async with chat(engine, load=loads(file), size=(120, 40)) as it:
+        await it.ask("And the longest one?")
+        await replayed(it)
+        await it.sees("replay · “And the longest one?”", "by its own passes")
+        await it.sees("Identical: 2 tokens made again by the passes it was made by.")
+        assert (engine.replayed[0].prompt_ids, engine.replayed[0].token_ids) == ((1, 2, 3), (1, 2))
+        assert len(engine.loaded) == 1, "what is loaded is what answered"
+        await it.pilot.press("escape")
+        await it.until(lambda: it.app.screen is it.screen, "the chat")
+        assert len(engine.loaded) == 1
+
+
+async def test_where_it_differs_both_tokens_are_named(file: Path) -> None:
+    engine = Holding([answer("The Volga.", proof=made(file))])
+    differs = Difference(index=1, expected=2, chosen=9, expected_probability=0.25, chosen_probability=0.5, width=1)
+    engine.replies = [Replayed(id=0, compared=2, difference=differs)]
+    async with chat(engine, load=loads(file), size=(120, 40)) as it:
+        await it.ask("And the longest one?")
+        await replayed(it, "/replay passes")
+        await it.sees(
+            "Different from token 2 of 2 on, made again by the passes it was made by.",
+            "then token 2, 25.0% by the model; now token 9, 50.0%",
+        )
+
+
+async def test_anew_in_another_mode_a_planted_seed_is_noticed(file: Path) -> None:
+    """The receipt's seed was changed: the same request gives other tokens."""
+    other = ends("The Rhine.").model_copy(update={"token_ids": (1, 5)})
+    first = answer("The Volga.", proof=made(file, mode="exact", seed=12345))
+    engine = Holding([first, [*says("The Rhine."), other]])
+    engine.badge = "exact"
+    async with chat(engine, load=loads(file), size=(120, 40)) as it:
+        await it.ask("And the longest one?")
+        await replayed(it, "/replay off")
+        await it.sees("anew, speculation off", "Different from token 2 of 2 on", "then token 2; now token 5")
+        asked = engine.asked[-1]
+        assert (asked.seed, asked.speculation, asked.fresh, asked.max_tokens) == (12345, "off", True, 2)
+
+
+async def test_a_planted_wrong_file_is_refused(file: Path) -> None:
+    engine = Holding([answer("The Volga.", proof=made(file))])
+    async with chat(engine, load=loads(file), size=(120, 40)) as it:
+        await it.ask("And the longest one?")
+        file.write_bytes(b"GGUF" + bytes(2000))
+        await it.send("/replay")
+        await it.sees("The answer cannot be made again:", "is another file than the one that answered")
+        assert it.app.screen is it.screen
+        assert engine.replayed == []
+
+
+async def test_another_model_is_loaded_only_after_a_question(file: Path, tmp_path: Path) -> None:
+    second = tmp_path / "Qwen3-4B-Q4_K_M.gguf"
+    second.write_bytes(b"GGUF" + bytes(500))
+    engine = Holding([answer("The Volga.", proof=made(file))])
+    async with chat(engine, load=loads(second), size=(120, 40)) as it:
+        await it.ask("And the longest one?")
+        await replayed(it)
+        await it.sees(
+            "It was made by SmolLM2-135M Q4_1. Qwen3-4B Q4_K_M leaves the engine for it and is loaded again afterwards."
+        )
+        assert len(engine.loaded) == 1
+        await it.pilot.press("enter")
+        await it.sees("Identical: 2 tokens")
+        assert engine.loaded[-1].target.path == str(file)
+        await it.pilot.press("escape")
+        await it.until(lambda: engine.loaded[-1].target.path == str(second), "the chat's own model")
+        await it.until(lambda: not it.screen.answering.state.is_loading)
+
+
+async def test_the_question_can_be_left(file: Path) -> None:
+    engine = Holding([answer("The Volga.", proof=made(file, context=4096))])
+    async with chat(engine, load=loads(file), size=(120, 40)) as it:
+        await it.ask("And the longest one?")
+        await replayed(it)
+        await it.sees("with 4,096 tokens of context, 2 threads, exact settings, untested.")
+        await it.pilot.press("escape")
+        await it.until(lambda: it.app.screen is it.screen, "the chat")
+        assert (len(engine.loaded), engine.replayed) == (1, [])
+
+
+async def test_esc_stops_it(file: Path) -> None:
+    script = [answer("The Volga.", proof=made(file)), [*says("The V"), Wait("never"), ends("The Volga.")]]
+    engine = Holding(script)
+    async with chat(engine, load=loads(file), size=(120, 40)) as it:
+        await it.ask("And the longest one?")
+        await replayed(it, "/replay off")
+        await it.until(lambda: len(engine.asked) == 2 and engine._cancelled is not None)
+        await it.pilot.press("escape")
+        await it.until(lambda: it.app.screen is it.screen, "the chat")
+        assert engine.cancels > 0
+        assert [text for _, _, text in it.stored] == ["And the longest one?", "The Volga."]
+
+
+async def test_a_selected_answer_by_its_key(file: Path) -> None:
+    engine = Holding([answer("The Volga.", proof=made(file)), answer("No.", proof=made(file, seed=8))])
+    async with chat(engine, load=loads(file), size=(120, 40)) as it:
+        await it.ask("And the longest one?")
+        await it.ask("Sure?")
+        await it.pilot.press("alt+up", "alt+up", "alt+up", "p")
+        await it.until(lambda: isinstance(it.app.screen, ReplayScreen), "the replay")
+        await it.sees("Identical: 2 tokens")
+        assert engine.replayed[0].seed == 7, "the first answer, not the last"
+
+
+async def test_what_cannot_be_replayed_is_said() -> None:
+    async with chat(size=(120, 40)) as it:
+        await it.send("/replay")
+        await it.sees("Nothing has been answered yet.")
+        await it.ask("Hello?")
+        await it.send("/replay fast")
+        await it.sees("/replay takes as-was, passes, off, lookup, draft, auto, not fast.")
+        await it.send("/replay")
+        await it.sees(f"The answer cannot be made again: {pair().target.path} is not there any more.")
