@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -113,6 +113,25 @@ def _utc(when: float) -> str:
         return datetime.fromtimestamp(when, UTC).isoformat(timespec="seconds")
     except (ValueError, OverflowError, OSError):  # a time that no calendar has
         return ""
+
+
+def together(files: Iterable[Attachment]) -> tuple[Attachment, ...]:
+    """The files of one message, each once, in their order. AttachmentError when they are too large altogether."""
+    chosen = tuple({one.place: one for one in files}.values())
+    size = sum(one.size for one in chosen)
+    if size > LARGEST_TOGETHER:
+        raise AttachmentError(
+            f"The attached files have {size_words(size)} together; at most {size_words(LARGEST_TOGETHER)} go out at "
+            "once."
+        )
+    return chosen
+
+
+def read_mentioned(folder: Path, text: str) -> tuple[Attachment, ...]:
+    """Everything that ``text`` mentions, as it is on the disk at this moment. Raises AttachmentError when a part of it
+    cannot be attached. May wait for a slow disk."""
+    found = (read_attachment(folder, path) for path in dict.fromkeys(mention.path for mention in mentions(text)))
+    return together(one for one in found if one is not None)
 
 
 def with_kept(text: str, new: Sequence[Attachment], before: Sequence[Attachment]) -> tuple[Attachment, ...]:

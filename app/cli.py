@@ -110,6 +110,14 @@ GpuLayers = Annotated[
 DraftGpuLayers = Annotated[
     str | None, typer.Option(metavar="auto|all|N", help="Layers of the draft on a GPU.", rich_help_panel=MACHINE)
 ]
+Plain = Annotated[
+    bool,
+    typer.Option(
+        "--plain",
+        help="Line by line, for screen readers, dumb terminals and pipes: /help lists what can be typed.",
+        metavar="",
+    ),
+]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.", metavar="")]
 
 
@@ -138,6 +146,7 @@ def start(
         bool,
         typer.Option("--version", callback=_version, is_eager=True, help="Print the version and exit.", metavar=""),
     ] = False,
+    plain: Plain = False,
     model: Model = None,
     draft: Draft = None,
     speculation: SpeculationMode = None,
@@ -154,17 +163,18 @@ def start(
     draft_gpu_layers: DraftGpuLayers = None,
 ) -> None:
     """Open the chat unless a command was given; that takes the options before it as well."""
-    options = {name: value for name, value in locals().items() if name not in ("ctx", "version")}
+    options = {name: value for name, value in locals().items() if name not in ("ctx", "version", "plain")}
     if ctx.invoked_subcommand is None:
         from app.commands.chat import open_chat
 
-        raise typer.Exit(open_chat(options))
-    given = {name: str(value) for name, value in options.items() if value is not None}
+        raise typer.Exit(open_chat(options, plain=plain))
+    given = {name: str(value) for name, value in (options | {"plain": plain or None}).items() if value is not None}
     ctx.default_map = {ctx.invoked_subcommand: given}
 
 
 @app.command(cls=Command)
 def chat(
+    plain: Plain = False,
     model: Model = None,
     draft: Draft = None,
     speculation: SpeculationMode = None,
@@ -180,11 +190,12 @@ def chat(
     gpu_layers: GpuLayers = None,
     draft_gpu_layers: DraftGpuLayers = None,
 ) -> None:
-    """Open the chat in this terminal."""
-    options = dict(locals())
+    """Open the chat in this terminal. Without one it goes line by line: each line of standard input is a message, the
+    answers go to standard output, what is said about them to standard error."""
+    options = {name: value for name, value in locals().items() if name != "plain"}
     from app.commands.chat import open_chat
 
-    raise typer.Exit(open_chat(options))
+    raise typer.Exit(open_chat(options, plain=plain, by_name=True))
 
 
 @app.command(cls=Command)

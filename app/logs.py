@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import tempfile
 from pathlib import Path
 from typing import Final
 
@@ -36,6 +37,19 @@ def log_to_file(path: Path) -> None:
     handler = logging.FileHandler(path, encoding="utf-8", errors="backslashreplace")
     handler.setFormatter(DiscreetFormatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     logging.basicConfig(handlers=[handler], level="INFO")
+
+
+def log_where_possible(path: Path) -> Path:
+    """:func:`log_to_file`. Returns the file: another one, in the folder for temporary files, where ``path`` cannot be
+    written to."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with open(path, "ab"):
+            pass
+    except OSError:
+        path = Path(tempfile.mkdtemp(prefix="slipstream-")) / "app.log"
+    log_to_file(path)
+    return path
 
 
 def _without_secrets(match: re.Match[str]) -> str:

@@ -39,6 +39,12 @@ def test_the_screen_brings_no_model_library() -> None:
     assert not names & {"llama_cpp", "numpy", "huggingface_hub", "httpx2"}
 
 
+def test_the_chat_in_lines_brings_no_screen() -> None:
+    names = loaded_by("import app.plain.run, app.plain.chat; from app.tui.commands import registry; registry()")
+    assert "pydantic" in names
+    assert not names & {"llama_cpp", "numpy", "textual", "rich", "huggingface_hub", "httpx2"}
+
+
 def test_the_client_brings_no_model_library() -> None:
     names = loaded_by("import app.commands.ask, app.commands.doctor")
     assert "asyncio" in names

@@ -1,7 +1,9 @@
-"""``slipstream`` and ``slipstream chat``: the terminal interface with the options of the command line."""
+"""``slipstream`` and ``slipstream chat``: the terminal interface, or the chat in lines, with the options of the command
+line."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import partial
 from typing import Any
@@ -17,8 +19,9 @@ from app.settings import Settings
 from app.tui.run import run_chat
 
 
-def open_chat(options: Mapping[str, Any]) -> int:
-    """Returns the exit code. A model that was not asked for here but is missing does not keep the chats closed."""
+def open_chat(options: Mapping[str, Any], *, plain: bool = False, by_name: bool = False) -> int:
+    """Returns the exit code. A model that was not asked for here but is missing does not keep the chats closed.
+    ``plain``: in lines; ``by_name``: ``chat`` was typed, so that it also goes on without a terminal."""
     settings, complaints = effective_settings(options)
     memory = Memory(paths.last_choice_file())
     kept = memory.read()
@@ -31,21 +34,31 @@ def open_chat(options: Mapping[str, Any]) -> int:
         if options.get("model"):
             raise
         load, notes = None, (f"{error} ctrl+l shows the models there are.",)
-    return run_chat(
-        client.make_client(),
-        load,
-        chats_file=paths.chats_file(),
-        log_path=paths.app_log(),
-        defaults=answer_request(settings),
-        system=settings.system,
-        theme=settings.theme,
-        complaints=(*complaints, *gone, *notes),
-        library=open_shelf,
-        pair_request=partial(pair_request, settings),
-        memory=memory,
-        first_run=not (settings.model or settings.draft or kept.target),
-        save_folder=settings.save_folder,
-    )
+    either: dict[str, Any] = {
+        "chats_file": paths.chats_file(),
+        "log_path": paths.app_log(),
+        "defaults": answer_request(settings),
+        "system": settings.system,
+        "complaints": (*complaints, *gone, *notes),
+        "library": open_shelf,
+        "pair_request": partial(pair_request, settings),
+        "memory": memory,
+        "save_folder": settings.save_folder,
+    }
+    if plain or has_to_be_plain(by_name=by_name):
+        from app.plain.run import run_plain
+
+        return run_plain(client.make_client(), load, **either)
+    first_run = not (settings.model or settings.draft or kept.target)
+    return run_chat(client.make_client(), load, theme=settings.theme, first_run=first_run, **either)
+
+
+def has_to_be_plain(*, by_name: bool) -> bool:
+    """Whether there is no terminal that could show the screen: one that says it is dumb, or none at all where ``chat``
+    was typed (without a command it says so, and reads nothing)."""
+    if os.isatty(0) and os.isatty(1):
+        return os.environ.get("TERM") == "dumb"
+    return by_name
 
 
 def open_shelf() -> Library:

@@ -62,6 +62,8 @@ class Answer:
     text: str = ""
     fresh: list[str] = field(default_factory=list)
     """Pieces that the screen has not drawn yet."""
+    pieces: list[tuple[str, int]] = field(default_factory=list)
+    """Every piece of new text as it came, and how many tokens had come with it."""
     read: tuple[int, int] | None = None
     """Prompt tokens (done, total)."""
     stats: Stats | None = None
@@ -277,6 +279,7 @@ class Answering:
                 if event.text:
                     answer.text += event.text
                     answer.fresh.append(event.text)
+                    answer.pieces.append((event.text, answer.tokens))
                 if not stopping and answer.phase is not Phase.WRITING:
                     answer.phase = Phase.WRITING
                     self._changed()

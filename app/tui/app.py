@@ -171,7 +171,7 @@ class SlipstreamApp(App[None]):
             return
         for command in commands.offered(chat):
             if screen is chat or command.anywhere:
-                words = f"{command.key or '/' + command.name}: {command.help}"
+                words = f"{command.shown_key or '/' + command.name}: {command.help}"
                 yield SystemCommand(command.title, words, partial(chat.writing.choose_command, command))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
@@ -265,6 +265,11 @@ class SlipstreamApp(App[None]):
     @on(SpeculationPicker.Chosen)
     def _keep_mode(self, event: SpeculationPicker.Chosen) -> None:
         self._models.keep_mode(event.mode)
+
+    def action_help(self) -> None:
+        """Everything that can be typed behind a slash."""
+        if (chat := self.chat_screen) is not None and self.screen is chat:
+            chat.writing.begin("/")
 
     def action_switch_colours(self) -> None:
         self.theme = LIGHT.name if self.current_theme.dark else DARK.name

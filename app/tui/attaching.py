@@ -7,17 +7,16 @@ from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
 
 from app.attached import (
-    LARGEST_TOGETHER,
     AttachmentError,
     Mention,
     estimated_tokens,
     mentions,
     read_attachment,
+    together,
 )
 from app.chats.records import Attachment
 from app.tui.background import aside
 from app.tui.widgets.attached_row import Chip
-from engine.files.sizes import size_words
 
 Count = Callable[[str], Awaitable[int | None]]
 """How many tokens a text takes; None while nobody can say (no model yet, or it is busy)."""
@@ -65,14 +64,7 @@ class Attaching:
         for path in dict.fromkeys(mention.path for mention in found):
             self._known[path] = None
             self._known[path] = await aside(read_attachment, self._folder(), path)
-        chosen = self._chosen(found)
-        together = sum(one.size for one in chosen)
-        if together > LARGEST_TOGETHER:
-            raise AttachmentError(
-                f"The attached files have {size_words(together)} together; at most {size_words(LARGEST_TOGETHER)} go "
-                "out at once."
-            )
-        return tuple(chosen)
+        return together(self._chosen(found))
 
     def forget(self) -> None:
         """The message is sent: the next one reads its files anew."""

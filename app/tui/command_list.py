@@ -1,8 +1,11 @@
-"""The commands, in the order in which ``/`` shows them. What is not built yet appears as soon as its action exists."""
+"""The commands, in the order in which ``/`` shows them. What is not built yet appears as soon as its action exists.
+
+One list for the chat on a screen and the chat in lines: each command says which of them has it.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Literal
 
 from app.tui import command_measuring as measuring
 from app.tui import command_models as models
@@ -10,23 +13,40 @@ from app.tui import command_settings as settings
 from app.tui import command_turns as turns
 from app.tui.chat_settings import SETTINGS
 from app.tui.commands import Command, can, does, key_of
-from app.tui.widgets.completions import Suggestion
+from app.tui.suggestion import Suggestion
 
 if TYPE_CHECKING:
-    from app.tui.screens.chat import ChatScreen
+    from app.tui.surface import Surface
+
+_NO_COLOURS: Final = "The chat in lines has no colours of its own: they are your terminal's."
 
 
-def _help(screen: ChatScreen, argument: str) -> None:
-    screen.writing.begin("/")
-
-
-def _action(name: str, title: str, help_text: str, action: str, *, words: str = "", anywhere: bool = False) -> Command:
+def _action(
+    name: str,
+    title: str,
+    help_text: str,
+    action: str,
+    *,
+    words: str = "",
+    anywhere: bool = False,
+    where: Literal["screen", "lines", "both"] = "both",
+    instead: str = "",
+) -> Command:
     return Command(
-        name, title, help_text, does(action), words, key_of(action), available=can(action), anywhere=anywhere
+        name,
+        title,
+        help_text,
+        does(action),
+        words,
+        key_of(action),
+        available=can(action),
+        anywhere=anywhere,
+        where=where,
+        instead=instead,
     )
 
 
-def _export_formats(screen: ChatScreen) -> tuple[Suggestion, ...]:
+def _export_formats(screen: Surface) -> tuple[Suggestion, ...]:
     return (Suggestion("md", "md", "Markdown, to read"), Suggestion("json", "json", "with every figure and receipt"))
 
 
@@ -39,13 +59,46 @@ _EXPORT: Final = Command(
     key_of("export"),
     _export_formats,
     can("export"),
+    where="both",
 )
 
+_IN_LIST: Final = "/chats lists all chats, and keys find, open, rename and delete them there."
+
 COMMANDS: Final = (
-    Command("help", "Commands", "everything that can be typed behind a slash", _help),
-    _action("stop", "Stop", "stop the answer; its text stays", "stop"),
+    Command("help", "Commands", "everything that can be typed behind a slash", does("help"), where="both"),
+    _action(
+        "stop",
+        "Stop",
+        "stop the answer; its text stays",
+        "stop",
+        where="screen",
+        instead="Ctrl+C stops an answer.",
+    ),
     _action("new", "New chat", "start an empty chat", "new_chat"),
     _action("chats", "Chats", "open another chat", "chats"),
+    _action("open", "Open", "go on with a chat of the list", "open", words="NUMBER", where="lines", instead=_IN_LIST),
+    _action("find", "Find", "chats that say something", "find", words="WORDS", where="lines", instead=_IN_LIST),
+    _action("delete", "Delete", "a chat of the list", "delete", words="NUMBER", where="lines", instead=_IN_LIST),
+    _action("undo", "Undo", "bring back the chat deleted last", "undo", where="lines", instead=_IN_LIST),
+    _action("title", "Title", "give this chat another name", "title", words="TEXT", where="lines", instead=_IN_LIST),
+    _action(
+        "show",
+        "Show",
+        "print what was said: the last messages, or all",
+        "show",
+        words="[NUMBER|all]",
+        where="lines",
+        instead="What was said is on the screen.",
+    ),
+    _action(
+        "attach",
+        "Attach",
+        "a text file to the next message, as @FILE in it does",
+        "attach",
+        words="FILE",
+        where="lines",
+        instead="Type @ and the name of the file into the message.",
+    ),
     Command(
         "models",
         "Models",
@@ -53,6 +106,7 @@ COMMANDS: Final = (
         does("models"),
         key=key_of("models"),
         available=models.library_is_there,
+        where="both",
     ),
     Command(
         "model",
@@ -64,6 +118,7 @@ COMMANDS: Final = (
         available=models.library_is_there,
         asks=True,
         slow=True,
+        where="both",
     ),
     Command(
         "draft",
@@ -75,6 +130,7 @@ COMMANDS: Final = (
         available=models.library_is_there,
         asks=True,
         slow=True,
+        where="both",
     ),
     Command(
         "spec",
@@ -84,6 +140,7 @@ COMMANDS: Final = (
         "off|lookup|draft|auto",
         key_of("speculation"),
         settings.suggest_modes,
+        where="both",
     ),
     *(settings.command(setting) for setting in SETTINGS),
     Command(
@@ -93,9 +150,23 @@ COMMANDS: Final = (
         settings.set_system,
         "TEXT|none|default",
         asks=True,
+        where="both",
     ),
-    _action("compare", "Compare", "the same prompt with and without speculation", "compare"),
-    Command("score", "Score", "measure whether speculation pays with this pair here", measuring.score),
+    _action(
+        "compare",
+        "Compare",
+        "the same prompt with and without speculation",
+        "compare",
+        where="screen",
+        instead="On the command line: slipstream compare --last",
+    ),
+    Command(
+        "score",
+        "Score",
+        "measure whether speculation pays with this pair here",
+        measuring.score,
+        instead="On the command line: slipstream score",
+    ),
     Command(
         "replay",
         "Replay",
@@ -106,6 +177,7 @@ COMMANDS: Final = (
         measuring.suggest_manners,
         available=lambda screen: not screen.why_not("replay"),
         why_not=lambda screen: screen.why_not("replay"),
+        instead="On the command line: slipstream replay last",
     ),
     turns.command("regenerate", "Answer again", "another answer; this one stays beside it", "again"),
     turns.command("continue", "Go on", "continue an answer that was cut short", "go_on"),
@@ -114,14 +186,43 @@ COMMANDS: Final = (
     turns.command("next", "Variant behind", "what was said here later", "next"),
     turns.command("copy", "Copy answer", "its text as it was said, without thoughts", "copy"),
     turns.copy_code("copy-code"),
-    _action("copy-selected", "Copy", "copy what is selected", "copy"),
+    _action(
+        "copy-selected",
+        "Copy",
+        "copy what is selected",
+        "copy",
+        where="screen",
+        instead="Your terminal copies what is selected in it; /copy copies the whole answer.",
+    ),
     turns.command("save", "Save answer", "into a Markdown file", "save"),
     _EXPORT,
     turns.command("receipt", "Receipt", "what an answer was made with, figure by figure", "receipt"),
-    _action("xray", "X-ray", "tint tokens by who proposed them", "xray"),
+    _action(
+        "xray",
+        "X-ray",
+        "tint tokens by who proposed them",
+        "xray",
+        where="screen",
+        instead="It tints letters; /receipt says in words who proposed how much.",
+    ),
     _action("thoughts", "Thoughts", "unfold or fold what was thought before the answer", "thoughts"),
-    _action("latest", "Latest text", "go to the end and follow it", "latest"),
-    _action("colours", "Light or dark", "switch the colours", "switch_colours", anywhere=True),
+    _action(
+        "latest",
+        "Latest text",
+        "go to the end and follow it",
+        "latest",
+        where="screen",
+        instead="The chat in lines is always at its end.",
+    ),
+    _action(
+        "colours",
+        "Light or dark",
+        "switch the colours",
+        "switch_colours",
+        anywhere=True,
+        where="screen",
+        instead=_NO_COLOURS,
+    ),
     Command(
         "theme",
         "Theme",
@@ -130,6 +231,7 @@ COMMANDS: Final = (
         "NAME",
         complete=settings.suggest_themes,
         anywhere=True,
+        instead=_NO_COLOURS,
     ),
     _action("quit", "Quit", "leave; everything is kept", "quit", anywhere=True),
 )

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from app.clean import clean_line
 from app.tui.commands import RefusedError
-from app.tui.widgets.completions import Suggestion
+from app.tui.suggestion import Suggestion
 
 if TYPE_CHECKING:
     from app.tui.screens.chat import ChatScreen
+    from app.tui.surface import Surface
 
 REPLAY_KEY: Final = "alt+↑ p"
 MANNERS: Final = {
@@ -23,24 +24,24 @@ MANNERS: Final = {
 }
 
 
-def score(screen: ChatScreen, argument: str) -> None:
+def score(screen: Surface, argument: str) -> None:
     """``/score``: the pair that answers now."""
     from app.tui.scoring import score_loaded  # with the benchmark behind it: not before it is wanted
 
-    if reason := score_loaded(screen.slipstream):
+    if reason := score_loaded(cast("ChatScreen", screen).slipstream):
         raise RefusedError(reason)
 
 
-async def replay(screen: ChatScreen, argument: str) -> None:
+async def replay(screen: Surface, argument: str) -> None:
     """``/replay [MANNER]``: the selected answer, or else the last one."""
     manner = argument.casefold() or "as-was"
     if manner not in MANNERS:
         raise RefusedError(f"/replay takes {', '.join(MANNERS)}, not {clean_line(argument, 40)}.")
     from app.tui.replaying import open_replay  # not before it is wanted
 
-    if reason := open_replay(screen, manner):
+    if reason := open_replay(cast("ChatScreen", screen), manner):
         raise RefusedError(reason)
 
 
-def suggest_manners(screen: ChatScreen) -> Sequence[Suggestion]:
+def suggest_manners(screen: Surface) -> Sequence[Suggestion]:
     return [Suggestion(manner, manner, words) for manner, words in MANNERS.items()]

@@ -10,20 +10,20 @@ from app.library.records import Entry, Library, Listing, ShelfError
 from app.tui.background import aside
 from app.tui.commands import RefusedError
 from app.tui.model_choice import choice_of, draft_choice, draft_refusal, matches, same
-from app.tui.widgets.completions import Suggestion
+from app.tui.suggestion import Suggestion
 
 if TYPE_CHECKING:
-    from app.tui.screens.chat import ChatScreen
+    from app.tui.surface import Surface
 
 OFF = "off"
 
 
-def library_is_there(screen: ChatScreen) -> bool:
+def library_is_there(screen: Surface) -> bool:
     """Whether models can be looked up."""
     return screen.slipstream.has_library
 
 
-async def use_model(screen: ChatScreen, wanted: str) -> None:
+async def use_model(screen: Surface, wanted: str) -> None:
     """``/model NAME``; without a name the Models screen opens."""
     app = screen.slipstream
     if not wanted:
@@ -40,7 +40,7 @@ async def use_model(screen: ChatScreen, wanted: str) -> None:
     app.use(choice_of(entry))
 
 
-async def use_draft(screen: ChatScreen, wanted: str) -> None:
+async def use_draft(screen: Surface, wanted: str) -> None:
     """``/draft NAME`` or ``/draft off``; without a name the Models screen opens."""
     app, load = screen.slipstream, screen.answering.load
     if not wanted:
@@ -63,14 +63,14 @@ async def use_draft(screen: ChatScreen, wanted: str) -> None:
     app.use(draft_choice(load.target.path, entry, words))
 
 
-def suggest_models(screen: ChatScreen) -> Sequence[Suggestion]:
+def suggest_models(screen: Surface) -> Sequence[Suggestion]:
     """Those that can answer now."""
     load = screen.answering.load
     target = load.target.path if load else ""
     return [_suggestion(entry, "in use" if same(entry.target, target) else "") for entry in _usable(screen)]
 
 
-def suggest_drafts(screen: ChatScreen) -> Sequence[Suggestion]:
+def suggest_drafts(screen: Surface) -> Sequence[Suggestion]:
     """Every other model that is here; whether it fits is found out when it is chosen."""
     load = screen.answering.load
     target = load.target.path if load else ""
@@ -79,7 +79,7 @@ def suggest_drafts(screen: ChatScreen) -> Sequence[Suggestion]:
     return [*off, *(_suggestion(entry, "") for entry in others)]
 
 
-def _usable(screen: ChatScreen) -> list[Entry]:
+def _usable(screen: Surface) -> list[Entry]:
     """As far as they are known: asked for the first time, they are looked for."""
     app = screen.slipstream
     if app.listing is None:
@@ -110,19 +110,19 @@ def _the_one(listing: Listing, wanted: str) -> Entry:
     return usable[0]
 
 
-def _draft_path(screen: ChatScreen) -> str:
+def _draft_path(screen: Surface) -> str:
     load = screen.answering.load
     return load.draft.path if load and load.draft else ""
 
 
-def _library(screen: ChatScreen) -> Library:
+def _library(screen: Surface) -> Library:
     library = screen.slipstream.open_library()
     if library is None:
         raise RefusedError("Models cannot be looked up here.")
     return library
 
 
-async def _listing(screen: ChatScreen) -> Listing:
+async def _listing(screen: Surface) -> Listing:
     """What is on the disk now."""
     try:
         screen.slipstream.listing = listing = await aside(_library(screen).listing)

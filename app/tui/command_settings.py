@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 from app.clean import clean_line
 from app.tui.chat_settings import (
@@ -18,11 +18,12 @@ from app.tui.chat_settings import (
     system_prompt,
 )
 from app.tui.commands import Command, RefusedError
-from app.tui.widgets.completions import Suggestion
-from app.tui.widgets.speculation_picker import MODES, reasons_against
+from app.tui.modes import MODES, reasons_against
+from app.tui.suggestion import Suggestion
 
 if TYPE_CHECKING:
     from app.tui.screens.chat import ChatScreen
+    from app.tui.surface import Surface
 
 PRESETS: Final = {
     "temp": {
@@ -52,10 +53,11 @@ def command(setting: Setting) -> Command:
         words,
         complete=partial(_suggest, setting),
         asks=True,
+        where="both",
     )
 
 
-def _change(setting: Setting, screen: ChatScreen, argument: str) -> None:
+def _change(setting: Setting, screen: Surface, argument: str) -> None:
     before = shown(setting, present(screen.settings_now(), setting))
     if not argument:
         screen.reply(f"{setting.name} is {before}; /{setting.name} takes {setting.limits}.")
@@ -73,7 +75,7 @@ def _change(setting: Setting, screen: ChatScreen, argument: str) -> None:
     screen.reply(f"{setting.name} {before} → {now}, {_where(screen)}.")
 
 
-def _suggest(setting: Setting, screen: ChatScreen) -> Sequence[Suggestion]:
+def _suggest(setting: Setting, screen: Surface) -> Sequence[Suggestion]:
     default = shown(setting, present(screen.defaults, setting))
     values = {**PRESETS.get(setting.name, {})}
     if setting.unset:
@@ -82,7 +84,7 @@ def _suggest(setting: Setting, screen: ChatScreen) -> Sequence[Suggestion]:
     return [Suggestion(value, value, help_text) for value, help_text in values.items()]
 
 
-def set_system(screen: ChatScreen, argument: str) -> None:
+def set_system(screen: Surface, argument: str) -> None:
     """``/system TEXT``: for this chat; ``none`` and ``default`` are words of their own."""
     own = dict(screen.chat.conversation.settings)
     before = _quoted(system_prompt(screen.system_prompt, own))
@@ -98,7 +100,7 @@ def set_system(screen: ChatScreen, argument: str) -> None:
     screen.reply(f"System prompt {before} → {now}, {_where(screen)}.")
 
 
-def choose_mode(screen: ChatScreen, argument: str) -> None:
+def choose_mode(screen: Surface, argument: str) -> None:
     """``/spec MODE``; without one the switch opens."""
     if not argument:
         screen.action_speculation()
@@ -113,14 +115,14 @@ def choose_mode(screen: ChatScreen, argument: str) -> None:
     raise RefusedError(f"/spec takes {', '.join(MODES[:-1])} or {MODES[-1]}, not {clean_line(argument, 40)}.")
 
 
-def suggest_modes(screen: ChatScreen) -> Sequence[Suggestion]:
+def suggest_modes(screen: Surface) -> Sequence[Suggestion]:
     reasons = reasons_against(screen.answering.state.pair)
     return [Suggestion(mode, mode, _MEANINGS[mode] if (reason := reasons[mode]) is None else reason) for mode in MODES]
 
 
-def choose_theme(screen: ChatScreen, argument: str) -> None:
+def choose_theme(screen: Surface, argument: str) -> None:
     """``/theme NAME``; without one the list of themes opens."""
-    app = screen.app
+    app = cast("ChatScreen", screen).app
     if not argument:
         app.action_change_theme()
         return
@@ -130,12 +132,13 @@ def choose_theme(screen: ChatScreen, argument: str) -> None:
     screen.reply(f"theme {before} → {argument}, until Slipstream ends; settings.toml keeps one for good.")
 
 
-def suggest_themes(screen: ChatScreen) -> Sequence[Suggestion]:
-    names = sorted(screen.app.available_themes, key=lambda name: (not name.startswith("slipstream"), name))
-    return [Suggestion(name, name, "in use" if name == screen.app.theme else "") for name in names]
+def suggest_themes(screen: Surface) -> Sequence[Suggestion]:
+    app = cast("ChatScreen", screen).app
+    names = sorted(app.available_themes, key=lambda name: (not name.startswith("slipstream"), name))
+    return [Suggestion(name, name, "in use" if name == app.theme else "") for name in names]
 
 
-def _where(screen: ChatScreen) -> str:
+def _where(screen: Surface) -> str:
     return "in this chat, from the next answer on" if screen.dialogue.live is not None else "in this chat"
 
 

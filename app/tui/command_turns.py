@@ -2,31 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from typing import TYPE_CHECKING
 
 from app.tui.commands import Command, RefusedError
-from app.tui.keys import CHAT, TURN
 
 if TYPE_CHECKING:
-    from app.tui.screens.chat import ChatScreen
+    from app.tui.surface import Surface
 
 
 def command(name: str, title: str, help_text: str, deed: str) -> Command:
     """The command that does ``deed`` (see ``TurnScreen.do``), as the key of a selected turn does."""
 
-    def perform(screen: ChatScreen, argument: str) -> None:
-        screen.action_turn(deed)
+    def perform(screen: Surface, argument: str) -> Awaitable[None] | None:
+        return screen.action_turn(deed)
 
-    def why_not(screen: ChatScreen) -> str:
+    def why_not(screen: Surface) -> str:
         return screen.why_not(deed)
 
-    return Command(name, title, help_text, perform, key=_key(deed), available=lambda s: not why_not(s), why_not=why_not)
+    return Command(
+        name,
+        title,
+        help_text,
+        perform,
+        key=_key(deed),
+        available=lambda screen: not why_not(screen),
+        why_not=why_not,
+        where="both",
+    )
 
 
 def copy_code(name: str) -> Command:
     """The command that copies a code block, by default the first one."""
 
-    def perform(screen: ChatScreen, argument: str) -> None:
+    def perform(screen: Surface, argument: str) -> None:
         number = _number(argument) if argument else 1
         if number is None:
             raise RefusedError(f"/{name} takes the number of a code block: /{name} 2.")
@@ -34,7 +43,7 @@ def copy_code(name: str) -> Command:
             raise RefusedError(reason)
         screen.action_turn("block", number)
 
-    def why_not(screen: ChatScreen) -> str:
+    def why_not(screen: Surface) -> str:
         return screen.why_not("block", 1)
 
     return Command(
@@ -46,6 +55,7 @@ def copy_code(name: str) -> Command:
         _key("block"),
         available=lambda screen: not why_not(screen),
         why_not=why_not,
+        instead="/copy copies the whole answer, /save writes it into a file.",
     )
 
 
@@ -54,7 +64,5 @@ def _number(word: str) -> int | None:
 
 
 def _key(deed: str) -> str:
-    """What is pressed for it: ``alt+↑ r`` selects a turn and does it."""
-    select = next(binding.key_display for binding in CHAT if binding.action == "select('up')")
-    keys = (binding.key for binding in TURN if binding.action.startswith(f"screen.turn('{deed}'"))
-    return f"{select} {next(keys)}"
+    """What is pressed for it: one key selects a turn, ``alt+↑``, and one does it, ``r``."""
+    return f"chat.select_up turn.{deed}"

@@ -11,20 +11,20 @@ import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from app.clean import clean_line
-from app.tui.keys import APP, CHAT
-from app.tui.widgets.completions import Suggestion
+from app.tui.suggestion import Suggestion
 
 if TYPE_CHECKING:
-    from app.tui.screens.chat import ChatScreen
+    from app.tui.surface import Surface
 
 LINE: Final = re.compile(r"/(?P<name>[a-z-]*)(?: (?P<argument>.*))?\Z")
+OF_ACTION: Final = "action:"
 _ESCAPED: Final = re.compile(r"/{2,}[a-z][a-z-]*(?: .*)?\Z")
 
-Run = Callable[["ChatScreen", str], Awaitable[None] | None]
-Complete = Callable[["ChatScreen"], Sequence[Suggestion]]
+Run = Callable[["Surface", str], Awaitable[None] | None]
+Complete = Callable[["Surface"], Sequence[Suggestion]]
 
 
 class RefusedError(Exception):
@@ -43,11 +43,12 @@ class Command:
     words: str = ""
     """What is typed behind it: ``off|lookup|draft|auto``; empty: nothing."""
     key: str = ""
-    """The key that does the same."""
+    """The key that does the same, by its id in app/tui/keys.py; ids of several that are pressed one after the other. Or
+    what :func:`key_of` says."""
     complete: Complete = lambda screen: ()
-    available: Callable[[ChatScreen], bool] = lambda screen: True
+    available: Callable[[Surface], bool] = lambda screen: True
     """Whether it is there and does something now."""
-    why_not: Callable[[ChatScreen], str] = lambda screen: ""
+    why_not: Callable[[Surface], str] = lambda screen: ""
     """Why it does nothing now, in a sentence, where there is one."""
     asks: bool = False
     """Chosen in the palette, it is put into the composer to be completed."""
@@ -55,6 +56,21 @@ class Command:
     """It waits for a disk: done beside the screen, which goes on."""
     anywhere: bool = False
     """Whether the palette offers it over other screens than the chat, too."""
+    where: Literal["screen", "lines", "both"] = "screen"
+    """Which chat has it: the one on a screen, the one in lines (``--plain``), or both."""
+    instead: str = ""
+    """What there is instead where it is not, in a sentence."""
+
+    @property
+    def shown_key(self) -> str:
+        """The key as it is now: ``ctrl+t``."""
+        from app.tui.pressed import pressed  # with Textual, which a chat in lines does without
+
+        return pressed(self.key)
+
+    def is_for(self, screen: Surface) -> bool:
+        """Whether this chat has it."""
+        return self.where in ("both", "lines" if screen.in_lines else "screen")
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,16 +112,18 @@ def find(name: str) -> Command | None:
     return registry().get(name)
 
 
-def offered(screen: ChatScreen) -> Iterator[Command]:
+def offered(screen: Surface) -> Iterator[Command]:
     """Those that do something now."""
-    return (command for command in registry().values() if command.available(screen))
+    return (command for command in registry().values() if command.is_for(screen) and command.available(screen))
 
 
-async def run(screen: ChatScreen, typed: Typed) -> None:
+async def run(screen: Surface, typed: Typed) -> None:
     """Do it. Raises :class:`RefusedError`."""
     command = find(typed.name)
     if command is None:
         raise RefusedError(_unknown(screen, typed.name))
+    if not command.is_for(screen):
+        raise RefusedError(f"/{command.name} is not for this kind of chat. {command.instead}".strip())
     if typed.argument and not command.words:
         raise RefusedError(f"/{command.name} takes nothing behind it; {clean_line(typed.argument, 40)} was not used.")
     if not command.available(screen):
@@ -116,7 +134,7 @@ async def run(screen: ChatScreen, typed: Typed) -> None:
         await result
 
 
-def _unknown(screen: ChatScreen, name: str) -> str:
+def _unknown(screen: Surface, name: str) -> str:
     from difflib import get_close_matches  # only for a word that was mistyped
 
     close = get_close_matches(name, [command.name for command in offered(screen)], n=1)
@@ -131,9 +149,9 @@ def _unknown(screen: ChatScreen, name: str) -> str:
 
 
 def does(action: str) -> Run:
-    """Runs an action of the chat screen, or else of the app, with what was typed behind it."""
+    """Runs an action of the chat, or else of the app, with what was typed behind it."""
 
-    async def perform(screen: ChatScreen, argument: str) -> None:
+    async def perform(screen: Surface, argument: str) -> None:
         method = _method(screen, action)
         if method is None:
             raise RefusedError("This cannot be done here.")
@@ -144,24 +162,21 @@ def does(action: str) -> Run:
     return perform
 
 
-def can(action: str) -> Callable[[ChatScreen], bool]:
+def can(action: str) -> Callable[[Surface], bool]:
     """Whether there is such an action, and it does something now."""
 
-    def possible(screen: ChatScreen) -> bool:
+    def possible(screen: Surface) -> bool:
         return _method(screen, action) is not None and bool(screen.check_action(action, ()))
 
     return possible
 
 
 def key_of(action: str) -> str:
-    """The key that runs an action: ``ctrl+t``."""
-    for binding in (*CHAT, *APP):
-        if binding.action.removeprefix("app.") == action:
-            return binding.key_display or binding.key.split(",")[0]
-    return ""
+    """Stands for the key that runs an action, in :attr:`Command.key`; it is looked up when it is shown."""
+    return f"{OF_ACTION}{action}"
 
 
-def _method(screen: ChatScreen, action: str) -> Callable[..., Any] | None:
+def _method(screen: Surface, action: str) -> Callable[..., Any] | None:
     name = f"action_{action}"
-    found = getattr(screen, name, None) or getattr(screen.app, name, None)
+    found = getattr(screen, name, None) or getattr(screen.slipstream, name, None)
     return found if callable(found) else None

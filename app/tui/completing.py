@@ -162,8 +162,8 @@ class Completing:
     def _commands(self, typed: str) -> Sequence[Suggestion]:
         known = {command.name: command for command in commands.offered(self._screen)}
         return [
-            Suggestion(f"/{name} " if known[name].words else f"/{name}", f"/{name}", known[name].help, known[name].key,
-                       known[name].words)
+            Suggestion(f"/{name} " if known[name].words else f"/{name}", f"/{name}", known[name].help,
+                       known[name].shown_key, known[name].words)
             for name in rank(typed, list(known))
         ]  # fmt: skip
 

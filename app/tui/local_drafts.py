@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from app.library.records import Entry, Listing, ShelfError
+from app.library.records import Entry, ShelfError
 from app.tui.background import aside
 from app.tui.model_choice import same
 
@@ -35,7 +35,9 @@ async def local_drafts(app: SlipstreamApp, load: LoadSettings) -> list[LocalDraf
         return []
     found: list[LocalDraft] = []
     try:
-        listing: Listing = app.listing or await aside(library.listing)
+        listing = app.listing
+        if listing is None:
+            listing = await aside(library.listing)
         for entry in sorted(filter(_single, listing.entries), key=lambda entry: entry.size or 0):
             used = (load.target.path, load.draft.path if load.draft else "")
             if any(same(entry.target, path) for path in used):

@@ -7,14 +7,13 @@ import logging
 import os
 import signal
 import sys
-import tempfile
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from app.logs import log_to_file
+from app.logs import log_where_possible
 from app.tui.terminal import NoTerminal, Terminal, borrowed_terminal, insist, leave_on_signals
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def run_chat(
     fault: BaseException | None = None
     code = 0
     lost: list[str] = []
-    log_path = _log_to(log_path)
+    log_path = log_where_possible(log_path)
     of_app = {
         "defaults": defaults,
         "system": system,
@@ -174,16 +173,3 @@ def _restore_if_needed(terminal: Terminal) -> None:
 
     if TerminalDriver.active:
         terminal.restore()
-
-
-def _log_to(path: Path) -> Path:
-    """Messages of the logging module go to the log file, unless somebody decided otherwise. Returns the file: another
-    one, in the folder for temporary files, where ``path`` cannot be written to."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with open(path, "ab"):
-            pass
-    except OSError:
-        path = Path(tempfile.mkdtemp(prefix="slipstream-")) / "app.log"
-    log_to_file(path)
-    return path

@@ -25,6 +25,7 @@ def opened(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[dict[str, An
 
     monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "home"))
     monkeypatch.setattr(chat, "run_chat", run_chat)
+    monkeypatch.setattr(chat, "has_to_be_plain", lambda *, by_name: False)  # tests have no terminal
     monkeypatch.setattr(client, "make_client", lambda: "the client")
     return calls
 
@@ -195,6 +196,49 @@ def test_who_has_used_nothing_but_the_starter_is_told_what_else_there_is(
     memory.keep_pair(str(files[0]), "", None)
     slipstream(monkeypatch)
     assert [call["first_run"] for call in opened] == [True, False, False]
+
+
+def test_in_lines_it_is_opened_with_the_same(
+    opened: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def run_plain(engine: object, load: Any, **rest: Any) -> int:
+        plain.append({"load": load, **rest})
+        return 0
+
+    plain: list[dict[str, Any]] = []
+    monkeypatch.setattr("app.plain.run.run_plain", run_plain)
+    settle(tmp_path, 'system = "Be brief."\n')
+    for arguments in (
+        ("--plain",),
+        ("chat", "--plain"),
+        ("--plain", "chat"),
+        ("--temperature", "1", "chat", "--plain"),
+    ):
+        assert slipstream(monkeypatch, *arguments) == 0
+    slipstream(monkeypatch, "chat")
+    assert len(plain) == 4
+    assert plain[3]["defaults"].sampling.temperature == 1
+    for name in ("chats_file", "log_path", "system", "complaints", "library", "save_folder"):
+        assert plain[0][name] == opened[0][name], name
+    assert plain[0]["load"] == opened[0]["load"]
+
+
+@pytest.mark.parametrize(
+    ("terminals", "term", "by_name", "wanted"),
+    [
+        ((True, True), "xterm", True, False),
+        ((True, True), "dumb", False, True),
+        ((False, True), "xterm", True, True),
+        ((True, False), "xterm", True, True),
+        ((False, False), "xterm", False, False),
+    ],
+)
+def test_where_it_goes_line_by_line_by_itself(
+    terminals: tuple[bool, bool], term: str, by_name: bool, wanted: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(chat.os, "isatty", lambda fd: terminals[fd] if fd < 2 else False)
+    monkeypatch.setenv("TERM", term)
+    assert chat.has_to_be_plain(by_name=by_name) is wanted
 
 
 def test_version(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ import struct
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -129,10 +129,12 @@ def program(
     size: tuple[int, int] = (100, 30),
     real: bool = False,
     before: str = "",
+    options: Sequence[str] = (),
+    term: str = "xterm-256color",
 ) -> Iterator[TerminalRun]:
     """Run the chat. ``play``: what the fake engine does (see tests/fixtures_cli/fake_host.py); ``real``: the engine;
-    ``before``: Python that runs first."""
-    arguments = [sys.executable, *(("-m", "app") if real else ANSWERS)]
+    ``before``: Python that runs first; ``options``: of the command line; ``term``: what the terminal is called."""
+    arguments = [sys.executable, *(("-m", "app") if real else ANSWERS), *options]
     if before:
         start = f"{before}; import runpy; runpy.run_module('{ANSWERS[1]}', run_name='__main__')"
         arguments = [sys.executable, "-c", start]
@@ -140,7 +142,7 @@ def program(
         **os.environ,
         "SLIPSTREAM_HOME": str(home),
         "FAKE_HOST": json.dumps(play or {}),
-        "TERM": "xterm-256color",
+        "TERM": term,
         "COLORTERM": "truecolor",
         "PYTHONPATH": str(ROOT),
     }

@@ -65,6 +65,7 @@ class ChatScreen(TurnScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [*CHAT]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (90, "-wide")]  # noqa: RUF012
+    in_lines = False
 
     def __init__(
         self,

@@ -5,20 +5,18 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from textual import on
 from textual.screen import Screen
 
-from app import paths
 from app.chats.records import Conversation, StoreError
 from app.clean import clean_line
 from app.tui.background import aside
-from app.tui.chat_glance import speakers
 from app.tui.conversation_choice import Opening
+from app.tui.exporting import Form, export
 from app.tui.widgets.chat_list import ChatList
-from app.tui.widgets.export_picker import ExportPicker, Form
+from app.tui.widgets.export_picker import ExportPicker
 from app.tui.widgets.name_box import NameBox
 from app.tui.widgets.notice import NoticeLine, Severity
 
@@ -179,22 +177,3 @@ class ChatActions(Screen[Opening | None]):
         except Exception as error:
             log.exception("the list of chats failed")
             self.say(f"Something went wrong inside Slipstream ({type(error).__name__}); nothing was lost.", "error")
-
-
-def export(store: ChatStore, chat: Conversation, form: Form, system: str) -> Path:
-    """Write ``chat`` to a new file in the present folder, or where that cannot be written to beside the chats. The
-    chat's own system prompt goes before ``system``."""
-    from app.chats.export import to_json, to_markdown
-    from app.chats.export_file import file_name, write_new
-
-    own = chat.settings.get("system")
-    system = own if isinstance(own, str) else system
-    shown = store.peek(chat.id)
-    messages = store.all_messages(chat.id) if form == "all" else shown
-    figures = store.figures(message.id for message in messages if message.role == "assistant")
-    if form == "markdown":
-        text = to_markdown(chat, shown, figures, speakers=speakers(store, shown), system=system)
-    else:
-        text = to_json(chat, messages, figures, shown=shown, system=system)
-    name = f"{file_name(chat.title)}.{'md' if form == 'markdown' else 'json'}"
-    return write_new((Path.cwd(), paths.data_dir() / "exports"), name, text)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from textual.content import Content
@@ -12,22 +11,10 @@ from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from app.clean import clean_line
+from app.tui.suggestion import Suggestion as Suggestion
 
 ROWS: Final = 8
 NARROW: Final = 90
-
-
-@dataclass(frozen=True, slots=True)
-class Suggestion:
-    """One row: what is put into the text, how it is shown, and what it means."""
-
-    value: str
-    shown: str
-    help: str = ""
-    key: str = ""
-    """The key that does the same."""
-    words: str = ""
-    """What is typed behind it."""
 
 
 class Completions(OptionList, can_focus=False):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Final, Literal, get_args
+from typing import ClassVar, Final, get_args
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -13,10 +13,9 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from app.clean import clean_line
+from app.tui.exporting import Form as Form
 from app.tui.keys import EXPORT
 from app.tui.widgets.speculation_picker import ModeList
-
-Form = Literal["markdown", "json", "all"]
 
 FORMS: Final[dict[Form, tuple[str, str]]] = {
     "markdown": ("Markdown", "to read: what is shown, with the figures of each answer"),

@@ -15,10 +15,11 @@ from textual.widgets.option_list import Option
 from app.clean import clean_line
 from app.tui.keys import MODES as MODE_KEYS
 from app.tui.keys import PICKER
+from app.tui.modes import MODES as MODES
+from app.tui.modes import reasons_against as reasons_against
 from app.tui.names import model_name
 from engine.protocol import PairInfo, SpeculationMode
 
-MODES: Final[tuple[SpeculationMode, ...]] = ("off", "lookup", "draft", "auto")
 NARROW: Final = 100
 
 
@@ -74,13 +75,6 @@ class SpeculationPicker(Vertical):
         for mode in MODES:
             if mode == event.option_id:
                 self.post_message(self.Chosen(mode))
-
-
-def reasons_against(pair: PairInfo | None) -> dict[SpeculationMode, str | None]:
-    """Every mode -> None when it can be used for the next answer, else why not."""
-    if pair is None:
-        return {"off": None, "lookup": None, "draft": "no model is loaded yet", "auto": None}
-    return pair.available()
 
 
 def _row(

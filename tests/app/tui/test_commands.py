@@ -61,8 +61,8 @@ class TestParsing:
             assert commands.parse(f"/{name}") == commands.Typed(name, "")
             assert command.help
             assert command.title
-        assert commands.registry()["spec"].key == "ctrl+t"
-        assert commands.registry()["quit"].key == "ctrl+q"
+        assert commands.registry()["spec"].shown_key == "ctrl+t"
+        assert commands.registry()["quit"].shown_key == "ctrl+q"
 
 
 async def replies(it: Chat, typed: str, *words: str) -> None:

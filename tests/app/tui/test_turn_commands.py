@@ -99,7 +99,7 @@ async def test_a_code_block_by_its_number() -> None:
 
 
 def test_commands_name_their_keys() -> None:
-    keys = {command.title: command.key for command in commands.registry().values()}
+    keys = {command.title: command.shown_key for command in commands.registry().values()}
     assert keys["Answer again"] == "alt+↑ r"
     assert keys["Copy code"] == "alt+↑ b"
     assert keys["Variant before"] == "alt+↑ left"

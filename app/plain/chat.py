@@ -1,0 +1,364 @@
+"""The chat in lines: what each command does here, by the names of :class:`app.tui.surface.Surface`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, get_args
+
+from app.attached import AttachmentError, estimated_tokens, mention_of, read_attachment, read_mentioned
+from app.chats.export_file import ExportError
+from app.chats.records import StoreError, Unsent
+from app.clean import clean_line
+from app.plain import lists
+from app.plain.chat_actions import ChatActions
+from app.plain.dialogue import Dialogue
+from app.plain.models import PlainModels
+from app.plain.turns import Turns, about
+from app.plain.words import in_lines
+from app.tui import commands
+from app.tui.background import aside
+from app.tui.chat_settings import merged, system_prompt
+from app.tui.commands import RefusedError
+from app.tui.modes import MODES, reasons_against
+from app.tui.names import full_name, pair_name, short_name, speaker_name
+from app.tui.news import EngineNews
+from engine.files.sizes import size_words
+from engine.protocol import Overflow
+
+if TYPE_CHECKING:
+    from app.chats.records import Attachment
+    from app.chats.store import ChatStore
+    from app.last_choice import Memory
+    from app.library.records import Library
+    from app.plain.lines import Lines
+    from app.tui.answering import Answering
+    from app.tui.conversation import Turn
+    from app.tui.kept_answer import KeptAnswer
+    from app.tui.ports import Engine, PairRequest
+    from app.tui.surface import Severity
+    from engine.protocol import GenerateSettings, LoadSettings, PairInfo, SpeculationMode
+
+OVERFLOWS: Final = get_args(Overflow)
+"""What a chat may have been told to do when it outgrows the context."""
+ELSEWHERE: Final = "Your last chat is open in another Slipstream; this is a new one."
+SHARED: Final = "This chat is open in another Slipstream, too."
+NOT_SENT: Final = "Nothing was sent. Without the @ it is only a name."
+SEND_OTHERWISE: Final = (
+    "Your message stands at the prompt; what you send next becomes a variant beside it. An empty line leaves it."
+)
+SHOWN_FROM_NOW_ON: Final = "Thoughts are printed from now on."
+FOLDED_FROM_NOW_ON: Final = "Thoughts are one line from now on."
+
+
+class PlainChat(ChatActions):
+    """One chat at a time over one engine and one store. Everything here runs in the event loop."""
+
+    in_lines = True
+
+    def __init__(
+        self,
+        engine: Engine,
+        load: LoadSettings | None,
+        store: ChatStore,
+        lines: Lines,
+        *,
+        defaults: GenerateSettings,
+        system: str = "",
+        no_model: str = "",
+        interactive: bool = True,
+        library: Callable[[], Library] | None = None,
+        pair_request: PairRequest | None = None,
+        memory: Memory | None = None,
+        save_folder: str = "",
+    ) -> None:
+        """``interactive``: somebody types, so that the last chat goes on; what comes out of a pipe begins a new one."""
+        self.store = store
+        self.lines = lines
+        self.defaults = defaults
+        self.system_prompt = system
+        self.save_folder = save_folder
+        self.thoughts = False
+        self.over = False
+        """Somebody wants to leave."""
+        self.failed = False
+        """Something that was sent got no answer."""
+        self.stopped = False
+        """An answer was stopped."""
+        self.prefilled = ""
+        """What the next message begins with, to be changed."""
+        self._interactive = interactive
+        self._editing: Turn | None = None
+        self._attaching: list[str] = []
+        """Paths that go with the next message."""
+        self._news = EngineNews(self, "" if load else no_model)
+        self._told: tuple[str, str] = ("", "")
+        """What was said last of the pair, and of what was proven about it."""
+        self._open = False
+        self.dialogue = Dialogue(self, store, engine, load, no_model, fresh=not interactive)
+        self.slipstream = PlainModels(self, library, pair_request, memory)
+        self.turns = Turns(self)
+
+    def begin(self, complaints: Iterable[str] = ()) -> None:
+        """The first words."""
+        self._open = True
+        if self._interactive:
+            self.lines.say("Slipstream, the chat in lines. /help lists what can be typed; Ctrl+C stops an answer.")
+        for complaint in complaints:
+            self.say(complaint, "warning")
+        if self.store.trouble:
+            self.say(self.store.trouble, "warning")
+        if self.chat.elsewhere:
+            self.say(ELSEWHERE, "warning")
+        self.introduce()
+        self.engine_changed()
+
+    # ---------------------------------------------------------------------------------------------- what is typed
+
+    async def take(self, text: str) -> None:
+        """Do what was typed, or send it. What stood at the prompt comes back behind a command."""
+        typed = commands.parse(text)
+        if typed is None:
+            self.prefilled = ""
+        if not text.strip():
+            self._leave_edit()
+            return
+        try:
+            if typed is not None:
+                await commands.run(self, typed)
+            else:
+                await self._send(commands.message_of(text))
+        except (RefusedError, StoreError, ExportError) as error:
+            self.failed = True
+            self.say(str(error), "warning")
+            if typed is None:
+                self._give_back(text)
+
+    async def _send(self, text: str) -> None:
+        turn = self._editing
+        if turn is not None and turn.message is not None and self.chat.position(turn.message.id) is None:
+            turn = None  # another branch is shown
+        if turn is not None and not self.dialogue.may_branch():
+            self._give_back(commands.typed_as(text))
+            return
+        if self._attaching:
+            text = "\n".join([text, " ".join(map(mention_of, self._attaching))])
+        try:
+            attached = await aside(read_mentioned, Path.cwd(), text)
+        except AttachmentError as error:
+            raise RefusedError(f"{error} {NOT_SENT}") from error
+        for one in attached:
+            self.say(f"Attached: {_attached_words(one)}")
+        self._editing, self._attaching = None, []
+        await self.dialogue.send(text, attached, instead_of=turn)
+
+    def answered(self, live: KeptAnswer) -> None:
+        """Say how an answer ended, and its figures."""
+        failure = live.answer.failure
+        if failure is not None:
+            self._news.was_told(failure)
+            self.failed = True
+        self.stopped = self.stopped or live.answer.stop_wanted
+        if not live.in_vain:
+            for line in about(live.turn):
+                self.say(line)
+        elif failure is not None:
+            self.say(failure.message, "warning")
+            self._editing = live.beside.edited if live.beside is not None else None
+            if live.refused:
+                self._give_back(commands.typed_as(live.question.text))
+                self.say(self._what_helps(), "warning")
+
+    def _what_helps(self) -> str:
+        """Where the message is, and what is there beyond what the engine's sentence says."""
+        overflow = commands.find("overflow")
+        words = ["Your message stands at the prompt, to be changed."] if self._interactive else []
+        words.append("/new begins an empty chat.")
+        if overflow is not None and overflow.is_for(self):
+            words.append("/overflow drop-oldest leaves out the oldest messages.")
+        return " ".join([*words, "--context N at the start makes the context larger."])
+
+    def _give_back(self, text: str) -> None:
+        """It was not sent: it stands at the prompt again, and survives until it is."""
+        self.prefilled = text
+        self.keep_unsent(text)
+
+    def keep_unsent(self, text: str) -> None:
+        """Keep what was typed and not sent with the chat."""
+        if self._interactive:
+            self.store.keep_unsent(self.chat.conversation.id, Unsent((text,) if text else ()))
+
+    def said(self, limit: int = 200) -> list[str]:
+        """What the user said before, oldest first, as it is typed."""
+        found = (self.store.message(number) for number in self.store.said(self.chat.conversation.id, limit))
+        return [commands.typed_as(message.content) for message in found if message is not None][::-1]
+
+    def begin_edit(self, turn: Turn) -> None:
+        """The next message becomes a variant of ``turn``, whose text stands at the prompt."""
+        self._editing = turn
+        self.prefilled = commands.typed_as(turn.text)
+        self.reply(SEND_OTHERWISE)
+
+    def _leave_edit(self) -> None:
+        if self._editing is not None:
+            self._editing = None
+            self.reply("The message stays as it was.")
+
+    # ------------------------------------------------------------------------------------- what the commands know
+
+    @property
+    def answering(self) -> Answering:
+        return self.dialogue.answering
+
+    @property
+    def mode(self) -> SpeculationMode:
+        return self.settings_now().speculation
+
+    @property
+    def target_path(self) -> str:
+        return self.answering.load.target.path if self.answering.load else ""
+
+    def say(self, text: str, severity: Severity = "information") -> None:
+        """A sentence beside the answers."""
+        self.lines.note(in_lines(text))
+
+    def add(self, text: str, severity: Severity = "warning") -> None:
+        """For the news of the engine: nothing that was said goes away here."""
+        self.say(text, severity)
+
+    def reply(self, text: str, severity: Severity = "information") -> None:
+        """What a command has to say."""
+        self.say(text, severity)
+
+    def settings_now(self) -> GenerateSettings:
+        own = self.chat.conversation.settings
+        settings, overflow = merged(self.defaults, own), own.get("overflow")
+        return settings.model_copy(update={"overflow": overflow}) if overflow in OVERFLOWS else settings
+
+    def settings(self) -> GenerateSettings:
+        """How the next answer is to be made."""
+        messages = self.chat.prompt(system_prompt(self.system_prompt, self.chat.conversation.settings))
+        return self.settings_now().model_copy(update={"messages": messages})
+
+    def keep_settings(self, own: Mapping[str, object]) -> None:
+        self.chat.save_settings(own)
+
+    def choose_mode(self, mode: SpeculationMode) -> None:
+        before = self.mode
+        self.keep_settings({**self.chat.conversation.settings, "speculation": mode})
+        self.reply(f"speculation {before} → {mode}, in this chat.")
+
+    def use(self, load: LoadSettings, words: str, *, drafting: bool = False) -> None:
+        """Answer with another pair from now on; the chat stays."""
+        self._news.pair_wanted()
+        if drafting and self.mode in ("off", "lookup"):
+            self.keep_settings({**self.chat.conversation.settings, "speculation": "auto"})
+        self.reply(words)
+        self.answering.switch(load)
+
+    def why_not(self, name: str, number: int = 0) -> str:
+        return self.turns.why_not(name)
+
+    async def action_turn(self, name: str, number: int = 0) -> None:
+        await self.turns.do(name)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "export":
+            return not self.chat.empty
+        return action != "new_chat" or not self.chat.empty
+
+    # ------------------------------------------------------------------------------------------------ the commands
+
+    def action_help(self) -> None:
+        self.lines.say("\n".join(lists.command_lines(self)))
+
+    def action_speculation(self) -> None:
+        reasons = reasons_against(self.answering.state.pair)
+        known = ", ".join(mode if (why := reasons[mode]) is None else f"{mode} (not now: {why})" for mode in MODES)
+        self.reply(f"speculation is {self.mode}; /spec takes {known}.")
+
+    def action_thoughts(self) -> None:
+        self.thoughts = not self.thoughts
+        self.reply(SHOWN_FROM_NOW_ON if self.thoughts else FOLDED_FROM_NOW_ON)
+        if self.thoughts:
+            self.turns.show_thoughts()
+
+    def action_quit(self) -> None:
+        self.over = True
+
+    async def action_attach(self, path: str = "") -> None:
+        if not path:
+            raise RefusedError("/attach takes the path of a text file.")
+        try:
+            one = await aside(read_attachment, Path.cwd(), path)
+        except AttachmentError as error:
+            raise RefusedError(str(error)) from error
+        if one is None:
+            raise RefusedError(f"There is no file {clean_line(path, 80)}.")
+        self._attaching.append(path)
+        self.reply(f"Goes with your next message: {_attached_words(one)}")
+
+    # --------------------------------------------------------------------------------------------------- in words
+
+    def speaker(self) -> str:
+        pair = self.answering.state.pair
+        return speaker_name(pair.target) if pair else short_name(self.target_path) if self.target_path else "answer"
+
+    def introduction(self) -> str:
+        return f"{self.speaker()}> " if self._interactive else ""
+
+    def loading_words(self) -> str:
+        state = self.answering.state
+        if not state.is_loading:
+            return ""
+        share = f", {state.loading.fraction:.0%} so far" if state.loading else ""
+        return f"Loading {full_name(self.target_path) if self.target_path else 'the model'}{share}."
+
+    def say_no_model(self) -> None:
+        self._news.tell_no_model(self.answering.state)
+
+    def engine_changed(self) -> None:
+        """Say what is new of the engine, each thing once."""
+        if not self._open:
+            return
+        state = self.answering.state
+        self._news.tell(state, self.mode, self.speaker(), answering=self.dialogue.live is not None)
+        if state.pair is not None:
+            self._tell_pair(state.pair)
+
+    def _tell_pair(self, pair: PairInfo) -> None:
+        name, badge = pair_name(pair, draft_whole=True), clean_line(pair.badge, 80)
+        before, self._told = self._told, (name, badge)
+        if name != before[0]:
+            self.say(f"{name} answers; mode: {badge}; context: {pair.context:,} tokens.")
+        elif badge != before[1]:
+            self.say(f"The mode is {badge} now.")
+
+    def introduce(self) -> None:
+        """Which chat this is, and where it stands."""
+        if not self._interactive:
+            return
+        chat = self.chat
+        self.prefilled = self.store.unsent(chat.conversation.id).text
+        if chat.empty:
+            return
+        number = len(chat)
+        self.lines.say(
+            f'The chat "{clean_line(chat.title, 80)}", {number} message{"s" * (number != 1)}. /show prints the last of '
+            "them, /new begins another chat, /chats lists all."
+        )
+        if chat.elsewhere:
+            self.say(SHARED, "warning")
+        last = chat.turns(number - 1, number)
+        if last and last[0].message is not None and last[0].message.role == "user":
+            self.say("Your last message has no answer yet: /regenerate asks for one.", "warning")
+        elif last and last[0].state in ("interrupted", "failed"):
+            self.say(f"{about(last[0])[0]} /continue goes on with it, /regenerate makes another one.", "warning")
+
+    def set_aside(self) -> None:
+        """Another chat takes the place of the open one: what was prepared for that one is no more."""
+        self._editing, self._attaching, self.prefilled = None, [], ""
+
+
+def _attached_words(one: Attachment) -> str:
+    return f"{clean_line(one.path, 200)}, {size_words(one.size)}, about {estimated_tokens(one):,} tokens."

@@ -1,0 +1,308 @@
+"""run_plain: the chat in lines from the first prompt to the last word, whatever happens in between.
+
+Lines are read in the main thread, where readline and Ctrl+C belong; everything else happens in an event loop beside it,
+so that the engine is heard while somebody types.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import concurrent.futures
+import contextlib
+import logging
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Coroutine, Iterable, Iterator
+from pathlib import Path
+from types import FrameType
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from app.commands.errors import CANCELLED, FAILED, PIPE_CLOSED, say
+from app.logs import log_where_possible
+from app.plain.lines import Lines, OutputGone, silent, writer
+from app.plain.prompt import open_prompt, read_message
+
+if TYPE_CHECKING:
+    from app.last_choice import Memory
+    from app.library.records import Library
+    from app.plain.chat import PlainChat
+    from app.plain.prompt import Prompt
+    from app.tui.ports import Engine, PairRequest
+    from engine.protocol import GenerateSettings, LoadSettings
+
+log = logging.getLogger(__name__)
+T = TypeVar("T")
+
+GRACE: Final = 2.7
+"""Seconds in which the end must be reached."""
+LISTEN_SECONDS: Final = 0.2
+"""How often a wait that Ctrl+C cannot break (Windows) looks up."""
+AGAIN: Final = "Ctrl+C once more, Ctrl+D or /quit ends; everything is kept."
+
+
+class Ended(BaseException):
+    """A signal asks this process to end."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.code = 128 + number
+
+
+class Left(Exception):
+    """Ctrl+C while the answer was stopping already: whoever pressed it waits no longer."""
+
+
+def run_plain(
+    engine: Engine,
+    load: LoadSettings | None,
+    *,
+    chats_file: Path | None,
+    log_path: Path,
+    defaults: GenerateSettings | None = None,
+    system: str = "",
+    complaints: Iterable[str] = (),
+    library: Callable[[], Library] | None = None,
+    pair_request: PairRequest | None = None,
+    memory: Memory | None = None,
+    save_folder: str = "",
+) -> int:
+    """Chat in lines and return the exit code: 0 quit, 1 error, 130 ended by Ctrl+C, 141 nobody reads any more, 128 + n
+    ended by signal n. The parameters are those of :func:`app.tui.run.run_chat`.
+
+    From a pipe every line is a message; answers go to stdout and what is said about them to stderr; 1 says that one of
+    them got no answer."""
+    from app.chats.store import open_chats
+    from app.plain.chat import PlainChat
+    from engine.protocol import GenerateSettings
+
+    log_where_possible(log_path)
+    lines, prompt = _streams()
+    store = open_chats(chats_file, lambda notice: lines.note(notice.text))
+    try:
+        with _event_loop() as loop, _signals():
+            early = [*complaints]
+
+            async def make() -> PlainChat:
+                return PlainChat(
+                    engine,
+                    load,
+                    store,
+                    lines,
+                    defaults=defaults or GenerateSettings(messages=()),
+                    system=system,
+                    no_model=early[-1] if early and load is None else "",
+                    interactive=prompt.interactive,
+                    library=library,
+                    pair_request=pair_request,
+                    memory=memory,
+                    save_folder=save_folder,
+                )
+
+            chat = loop.finish(make())
+            code = Talk(loop, chat, prompt).run(early)
+    except Ended as ended:
+        code = ended.code
+    except OutputGone as error:
+        if not error.broken_pipe:
+            say(str(error))
+        code = PIPE_CLOSED if error.broken_pipe else FAILED
+    finally:
+        store.close()
+        if (sentence := store.lost()) is not None:
+            say(sentence)
+    return code
+
+
+class Talk:
+    """The main thread's part: reads, has it done, reads again."""
+
+    def __init__(self, loop: Loop, chat: PlainChat, prompt: Prompt) -> None:
+        self._loop = loop
+        self._chat = chat
+        self._prompt = prompt
+
+    def run(self, complaints: Iterable[str]) -> int:
+        """Until somebody leaves; the engine is gone then, and what it said is kept."""
+        chat = self._chat
+        worker, code = self._loop.start(_work(chat)), FAILED
+        try:
+            self._loop.finish(_call(chat.begin, complaints))
+            if self._prompt.prefills:
+                self._prompt.remember(chat.said())
+            code = self._talk()
+        except Ended as ended:
+            code = ended.code
+        except Left:
+            code = CANCELLED
+        finally:
+            self._leave(worker, code)
+        return code
+
+    def _talk(self) -> int:
+        chat, interactive = self._chat, self._prompt.interactive
+        warned = False
+        while not chat.over:
+            try:
+                text = self._read()
+                if text is None:
+                    break
+                warned = False
+                self._loop.finish(chat.take(text), interrupted=self._stop)
+            except KeyboardInterrupt:
+                if warned or not interactive:
+                    return CANCELLED
+                warned = True
+                chat.say(AGAIN)
+            if chat.stopped and not interactive:
+                return CANCELLED
+        return FAILED if chat.failed and not interactive else 0
+
+    def _read(self) -> str | None:
+        """The next message; None: there is none."""
+        chat, prefilled = self._chat, self._chat.prefilled
+        if prefilled and self._prompt.interactive and not self._prompt.prefills:
+            chat.lines.say(f"Not sent yet: {prefilled}")
+        chat.lines.hold()
+        text: str | None = None
+        try:
+            text = read_message(self._prompt.line, prefilled)
+        finally:
+            chat.lines.release(line_open=text is None and self._prompt.interactive)
+        if text is not None and text.strip():
+            self._prompt.remember([text])
+        return text
+
+    def _stop(self, times: int) -> None:
+        """Ctrl+C while an answer is made."""
+        if times > 1:
+            raise Left
+        self._loop.soon(self._chat.answering.stop)
+
+    def _leave(self, worker: concurrent.futures.Future[None], code: int) -> None:
+        """Keep the answer, let the engine go, and be gone soon."""
+        from app.tui.terminal import insist
+
+        pid = self._chat.answering.engine.pid
+        done = insist(GRACE, lambda: _kill(pid), code)
+        try:
+            self._loop.cancel_all(but=worker)
+            self._loop.finish(_farewell(self._chat))
+        finally:
+            done.set()
+
+
+async def _work(chat: PlainChat) -> None:
+    with contextlib.suppress(OSError):  # a failure shows in the first request
+        await chat.answering.engine.start()
+    await chat.answering.work()
+
+
+async def _call(do: Callable[..., T], *what: Any) -> T:
+    return do(*what)
+
+
+async def _farewell(chat: PlainChat) -> None:
+    chat.dialogue.leave()
+    await chat.answering.engine.close()
+    if (library := chat.slipstream.library) is not None:
+        library.close()
+
+
+def _kill(pid: int | None) -> None:
+    if pid is not None:
+        with contextlib.suppress(OSError):
+            os.kill(pid, signal.SIGKILL)
+
+
+def _streams() -> tuple[Lines, Prompt]:
+    """Answers go to stdout. What is said about them goes there, too, when somebody sits in front of it."""
+    shared = sys.stdout is not None and sys.stdout.isatty()
+    out, beside = writer(sys.stdout, "" if shared else "utf-8"), silent(writer(sys.stderr))
+    return Lines(out, None if shared else beside), open_prompt(out if shared else beside)
+
+
+# ------------------------------------------------------------------------------------------------ loop and signals
+
+
+class Loop:
+    """An event loop in a thread of its own, seen from the main thread."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._running: list[concurrent.futures.Future[Any]] = []
+
+    def start(self, work: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
+        """Begin ``work`` beside everything else."""
+        self._running = [future for future in self._running if not future.done()]
+        future = asyncio.run_coroutine_threadsafe(work, self._loop)
+        self._running.append(future)
+        return future
+
+    def finish(self, work: Coroutine[Any, Any, T], *, interrupted: Callable[[int], None] | None = None) -> T:
+        """What ``work`` returns or raises. A Ctrl+C meanwhile calls ``interrupted`` with how many there were."""
+        future = self.start(work)
+        times = 0
+        while True:
+            try:
+                concurrent.futures.wait([future], timeout=LISTEN_SECONDS)
+                if future.done():
+                    return future.result()
+            except KeyboardInterrupt:
+                times += 1
+                if interrupted is not None:
+                    interrupted(times)
+
+    def soon(self, do: Callable[[], object]) -> None:
+        """Call ``do`` in the loop."""
+        self._loop.call_soon_threadsafe(do)
+
+    def cancel_all(self, *, but: concurrent.futures.Future[Any]) -> None:
+        """Give up what was begun and waits."""
+        for future in self._running:
+            if future is not but:
+                future.cancel()
+
+
+@contextlib.contextmanager
+def _event_loop() -> Iterator[Loop]:
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, name="chat", daemon=True)
+    thread.start()
+    try:
+        yield Loop(loop)
+    finally:
+        with contextlib.suppress(TimeoutError):
+            asyncio.run_coroutine_threadsafe(_end_tasks(), loop).result(GRACE)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(GRACE)
+        if not thread.is_alive():
+            loop.close()
+
+
+async def _end_tasks() -> None:
+    tasks = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
+@contextlib.contextmanager
+def _signals() -> Iterator[None]:
+    """SIGTERM and SIGHUP raise :class:`Ended` in the main thread, once. A signal that was ignored stays so (nohup)."""
+
+    def ended(number: int, _frame: FrameType | None) -> None:
+        for other in watched:
+            signal.signal(other, signal.SIG_IGN)
+        raise Ended(number)
+
+    wanted = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
+    watched = {number: signal.getsignal(number) for number in wanted if signal.getsignal(number) != signal.SIG_IGN}
+    for number in watched:
+        signal.signal(number, ended)
+    try:
+        yield
+    finally:
+        for number, before in watched.items():
+            signal.signal(number, before)

@@ -1,0 +1,65 @@
+"""``/receipt``: the whole receipt of an answer, a line a figure, as the screen lays it out in columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from app import receipt_sheet
+from app.receipt import notes, seconds
+from app.tui.names import pair_of
+
+if TYPE_CHECKING:
+    from app.receipt_sheet import Row
+    from app.tui.conversation import Turn
+    from engine.protocol import Receipt
+    from engine.stats import Stats
+
+NO_PROOF = "This answer has no receipt: the engine had to be stopped."
+
+
+def text_of(turn: Turn) -> str:
+    """Every section of the receipt of an answer that has figures."""
+    figures = turn.figures
+    stats = figures.stats() if figures else None
+    proof = figures.receipt() if figures else None
+    if stats is None:
+        return NO_PROOF
+    lines = _section("Speed", receipt_sheet.speed(stats))
+    times = [*map(_share, receipt_sheet.times(stats)), *_lines(receipt_sheet.total(stats))]
+    lines += _section("Where the time went", times)
+    lines += _section("Tokens", receipt_sheet.tokens(stats, proof))
+    lines += _drafts(stats)
+    lines += _made(stats, proof) if proof is not None else [NO_PROOF]
+    return "\n".join([*lines, "slipstream help figures explains every figure."])
+
+
+def _drafts(stats: Stats) -> list[str]:
+    lines = _section("Drafts", receipt_sheet.drafts(stats))
+    for drafter in receipt_sheet.drafters(stats):
+        lines += _section(f"Drafts of the {drafter.name}", drafter.rows)
+        rates = [f"{place.accepted:,} of {place.verified:,}" for place in drafter.positions if place.verified]
+        if rates:
+            lines.append(f"accepted by position: {', '.join(rates)}")
+    return lines
+
+
+def _made(stats: Stats, proof: Receipt) -> list[str]:
+    lines = [f"Made by {pair_of(proof.target, proof.draft)}:", *_lines(receipt_sheet.making(stats, proof))]
+    lines += _section("Made with", receipt_sheet.machine(proof))
+    return [*lines, *_section("Notes", notes(proof))]
+
+
+def _section(title: str, rows: Iterable[Row | str]) -> list[str]:
+    lines = _lines(rows)
+    return [f"{title}:", *lines] if lines else []
+
+
+def _lines(rows: Iterable[Row | str]) -> list[str]:
+    """``label: value``. The screen's columns are single spaces here."""
+    return [row if isinstance(row, str) else f"{row.label}: {' '.join(row.value.split())}" for row in rows]
+
+
+def _share(part: receipt_sheet.Time) -> str:
+    share = f", {part.share} percent" if part.share is not None else ""
+    return f"{part.label}: {seconds(part.seconds)} seconds{share}"
