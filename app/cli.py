@@ -63,7 +63,13 @@ TopP = Annotated[
 MinP = Annotated[
     float | None, typer.Option(metavar="P", help="Only those with P of the likeliest's chance.", rich_help_panel=ANSWER)
 ]
-System = Annotated[str | None, typer.Option(metavar="TEXT", help="The system prompt.", rich_help_panel=ANSWER)]
+Preset = Annotated[
+    str | None,
+    typer.Option(metavar="NAME", help="precise, balanced, creative or one of settings.toml.", rich_help_panel=ANSWER),
+]
+System = Annotated[
+    str | None, typer.Option(metavar="TEXT", help="The system prompt, or the name of one.", rich_help_panel=ANSWER)
+]
 Seed = Annotated[
     int | None, typer.Option(metavar="N", help="Same seed, same answer. Not given: drawn.", rich_help_panel=ANSWER)
 ]
@@ -151,6 +157,7 @@ def start(
     draft: Draft = None,
     speculation: SpeculationMode = None,
     draft_max: DraftMax = None,
+    preset: Preset = None,
     temperature: Temperature = None,
     top_k: TopK = None,
     top_p: TopP = None,
@@ -179,6 +186,7 @@ def chat(
     draft: Draft = None,
     speculation: SpeculationMode = None,
     draft_max: DraftMax = None,
+    preset: Preset = None,
     temperature: Temperature = None,
     top_k: TopK = None,
     top_p: TopP = None,
@@ -207,6 +215,7 @@ def ask(
     draft: Draft = None,
     speculation: SpeculationMode = None,
     draft_max: DraftMax = None,
+    preset: Preset = None,
     temperature: Temperature = None,
     top_k: TopK = None,
     top_p: TopP = None,
@@ -259,6 +268,7 @@ def compare(
     chat: Annotated[int | None, typer.Option(metavar="ID", help="The same for this chat.", show_default=False)] = None,
     model: Model = None,
     draft: Draft = None,
+    preset: Preset = None,
     temperature: Temperature = None,
     top_k: TopK = None,
     top_p: TopP = None,
@@ -297,6 +307,7 @@ def bench(
         int | None, typer.Option(min=1, metavar="N", help="At most N prompts of a kind.", show_default=False)
     ] = None,
     runs: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Runs of each way on each prompt.")] = 3,
+    preset: Preset = None,
     temperature: Temperature = None,
     top_k: TopK = None,
     top_p: TopP = None,
@@ -395,14 +406,15 @@ class Topic(StrEnum):
     """What there is to explain."""
 
     FIGURES = "figures"
+    SETTINGS = "settings"
 
 
 @app.command("help", cls=Command)
 def explain(topic: Annotated[Topic, typer.Argument(help="What to explain.")] = Topic.FIGURES) -> None:
-    """Explain every figure that is shown beside answers and in tables."""
-    from app.commands.explain import print_figures
+    """Explain every figure that is shown beside answers and in tables, or print a settings.toml to begin with."""
+    from app.commands.explain import print_figures, print_settings
 
-    print_figures()
+    (print_settings if topic is Topic.SETTINGS else print_figures)()
 
 
 @app.command(cls=Command)

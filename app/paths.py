@@ -46,6 +46,11 @@ def chats_file() -> Path:
     return data_dir() / "chats.sqlite"
 
 
+def system_prompts_file() -> Path:
+    """The system prompts that were kept by name from within a chat."""
+    return data_dir() / "system-prompts.json"
+
+
 def bench_dir() -> Path:
     """What ``slipstream bench`` measured, a file a run."""
     return ensure(data_dir() / "bench")

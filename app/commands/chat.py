@@ -9,12 +9,21 @@ from functools import partial
 from typing import Any
 
 from app import paths
+from app.by_name import ByName
 from app.clean import clean_line
 from app.commands import client
 from app.commands.errors import CommandError
-from app.commands.options import answer_request, effective_settings, pair_request, wanted_pair
+from app.commands.options import (
+    answer_request,
+    effective_settings,
+    origins,
+    pair_request,
+    system_prompts,
+    wanted_pair,
+)
 from app.last_choice import LastChoice, Memory, still_there
 from app.library.records import Library
+from app.presets import presets_of
 from app.settings import Settings
 from app.tui.run import run_chat
 
@@ -23,11 +32,13 @@ def open_chat(options: Mapping[str, Any], *, plain: bool = False, by_name: bool 
     """Returns the exit code. A model that was not asked for here but is missing does not keep the chats closed.
     ``plain``: in lines; ``by_name``: ``chat`` was typed, so that it also goes on without a terminal."""
     settings, complaints = effective_settings(options)
+    says_who = origins(options, settings)
     memory = Memory(paths.last_choice_file())
     kept = memory.read()
     last, gone = _last_choice(settings, kept, memory)
     if last.speculation is not None and "speculation" not in settings.model_fields_set:
         settings = settings.model_copy(update={"speculation": last.speculation})
+        says_who["speculation"] = "chosen last"
     try:
         load, notes = wanted_pair(settings, last, draft_must_be_there=False)
     except CommandError as error:
@@ -44,6 +55,7 @@ def open_chat(options: Mapping[str, Any], *, plain: bool = False, by_name: bool 
         "pair_request": partial(pair_request, settings),
         "memory": memory,
         "save_folder": settings.save_folder,
+        "by_name": ByName(presets_of(settings), system_prompts(settings), says_who),
     }
     if plain or has_to_be_plain(by_name=by_name):
         from app.plain.run import run_plain

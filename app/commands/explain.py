@@ -1,4 +1,4 @@
-"""``slipstream help figures``: every figure's one definition."""
+"""``slipstream help figures``: every figure's one definition. ``slipstream help settings``: every setting's."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import textwrap
 
 from app.commands.stdout import print_text
 from app.receipt import EXPLAINED
+from app.settings import default_file
 from engine.stats import FIGURES
 
 
@@ -17,3 +18,8 @@ def print_figures() -> None:
         words = f"{meaning} (under an answer: {shown[name]})" if name in shown else meaning
         lines = textwrap.wrap(words, 110 - width)
         print_text("\n".join([f"{name:<{width}}  {lines[0]}", *(f"{'':<{width}}  {line}" for line in lines[1:])]))
+
+
+def print_settings() -> None:
+    """On stdout, as a settings.toml in which everything is commented out."""
+    print_text(default_file().rstrip())

@@ -14,25 +14,67 @@ from app.commands.sampling import sampling_values
 from app.last_choice import LastChoice
 from app.library.lookup import find_pair_files
 from app.library.resolve import ModelNotFoundError
-from app.settings import LoadedSettings, Settings, load_settings
+from app.presets import Preset, UnknownPreset, preset_named, presets_of
+from app.settings import LoadedSettings, Samplers, Settings, load_settings
+from app.settings_check import as_toml
+from app.system_prompts import SystemPrompts
 from engine.protocol import GenerateSettings, LoadSettings, Message, ModelFile, Sampling
 
 Record = TypeVar("Record", bound=BaseModel)
 
 NOTHING: Mapping[str, Any] = MappingProxyType({})
 NO_CHOICE = LastChoice()
+COMMAND_LINE = "command line"
+SETTINGS_FILE = "settings.toml"
 
 
 def effective_settings(options: Mapping[str, Any]) -> LoadedSettings:
     """The settings file with the given options (those that are not None) above it, and what is wrong in the file.
-    What neither says counts as not set (``model_fields_set``)."""
+    What neither says counts as not set (``model_fields_set``). A preset and a system prompt that are called by name are
+    in it with what they stand for: a preset of the file below the samplers that the file sets, one of the options above
+    them."""
     loaded = load_settings(paths.settings_file())
     given = {
         name: _plain(value) for name, value in options.items() if value is not None and name in Settings.model_fields
     }
     for name in {"gpu_layers", "draft_gpu_layers"} & given.keys():
         given[name] = int(given[name]) if given[name].strip().isdecimal() else given[name]
-    return loaded._replace(settings=checked(Settings, {**loaded.settings.model_dump(exclude_unset=True), **given}))
+    values = loaded.settings.model_dump(exclude_unset=True)
+    complaints = list(loaded.complaints)
+    preset: Preset = NOTHING
+    try:
+        preset = preset_named(given.get("preset") or values.get("preset"), presets_of(loaded.settings))
+    except UnknownPreset as error:
+        if "preset" in given:
+            raise CommandError(str(error)) from error
+        complaints.append(f"{SETTINGS_FILE}: preset = {as_toml(values.pop('preset'))}: {error} It is ignored.")
+    values = {**values, **preset, **given} if "preset" in given else {**preset, **values, **given}
+    settings = checked(Settings, values)
+    if settings.system:
+        prompts = system_prompts(settings)
+        if found := prompts.find(settings.system):
+            settings = settings.model_copy(update={"system": found.text})
+        elif prompts.trouble:
+            complaints.append(prompts.trouble)
+    return LoadedSettings(settings, tuple(complaints))
+
+
+def system_prompts(settings: Settings) -> SystemPrompts:
+    """The system prompts that have a name."""
+    return SystemPrompts(settings.system_prompts, paths.system_prompts_file())
+
+
+def origins(options: Mapping[str, Any], settings: Settings) -> dict[str, str]:
+    """Who says otherwise than Slipstream, setting by setting: what :func:`effective_settings` made of ``options``."""
+    preset = presets_of(settings).get(settings.preset or "", NOTHING)
+    return {
+        name: COMMAND_LINE
+        if options.get(name) is not None
+        else f"preset {settings.preset}"
+        if name in preset and preset[name] == getattr(settings, name)
+        else SETTINGS_FILE
+        for name in settings.model_fields_set
+    }
 
 
 def load_request(settings: Settings) -> LoadSettings:
@@ -72,7 +114,7 @@ def pair_request(settings: Settings, target: str, draft: str, context: int | Non
 def answer_request(
     settings: Settings, messages: tuple[Message, ...] = (), options: Mapping[str, Any] = NOTHING
 ) -> GenerateSettings:
-    """How answers are made; ``options`` gives seed, limits and samplers that the settings do not know."""
+    """How answers are made; ``options`` gives limits, and the samplers that the settings do not know."""
     return checked(
         GenerateSettings,
         {
@@ -80,18 +122,16 @@ def answer_request(
             "sampling": checked(
                 Sampling,
                 {
-                    "temperature": settings.temperature,
-                    "top_k": settings.top_k,
-                    "top_p": settings.top_p,
-                    "min_p": settings.min_p,
+                    **{name: getattr(settings, name) for name in Samplers.model_fields},
                     **sampling_values(options),
                 },
             ),
             "overflow": _plain(options.get("overflow")) or "stop",
-            "seed": options.get("seed"),
+            "seed": settings.seed if options.get("seed") is None else options["seed"],
             "speculation": settings.speculation,
             "draft_max": settings.draft_max,
-            "max_tokens": options.get("max_tokens"),
+            "max_tokens": options.get("max_tokens") or settings.max_tokens,
+            "thinking": settings.thinking,
             "stop": tuple(options.get("stop") or ()),
         },
     )

@@ -1,4 +1,4 @@
-"""The samplers beyond temperature, top-k, top-p and min-p, as options of ``ask``."""
+"""The samplers that are no plain setting, as options of ``ask``; the others are in :class:`app.settings.Samplers`."""
 
 from __future__ import annotations
 
@@ -8,27 +8,12 @@ from typing import Any
 
 from app.commands.errors import CommandError
 from app.commands.prompt import valid_text
-
-PLAIN = (
-    "typical_p",
-    "top_n_sigma",
-    "repeat_penalty",
-    "repeat_last_n",
-    "frequency_penalty",
-    "presence_penalty",
-    "dry_multiplier",
-    "dry_base",
-    "dry_allowed_length",
-    "dry_penalty_last_n",
-    "xtc_probability",
-    "xtc_threshold",
-)
-"""Options that are a number and carry the sampler's own name."""
+from app.sampler_texts import read_bias
 
 
 def sampling_values(options: Mapping[str, Any]) -> dict[str, Any]:
     """What the options say about samplers, by the names of :class:`engine.protocol.Sampling`; left out where silent."""
-    values = {name: options[name] for name in PLAIN if options.get(name) is not None}
+    values: dict[str, Any] = {}
     if options.get("dry_sequence_breaker"):
         values["dry_sequence_breakers"] = tuple(valid_text(text) for text in options["dry_sequence_breaker"])
     if options.get("logit_bias"):
@@ -40,9 +25,8 @@ def sampling_values(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _bias(text: str) -> tuple[int, float]:
-    token, _, bias = text.partition("=")
     try:
-        return int(token), float(bias)
+        return read_bias(text)
     except ValueError:
         raise CommandError(f"--logit-bias must be TOKEN_ID=BIAS, for example 198=-5, not {text}.") from None
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, get_args
 
 from app.attached import AttachmentError, estimated_tokens, mention_of, read_attachment, read_mentioned
+from app.by_name import ByName
 from app.chats.export_file import ExportError
 from app.chats.records import StoreError, Unsent
 from app.clean import clean_line
@@ -71,6 +72,7 @@ class PlainChat(ChatActions):
         pair_request: PairRequest | None = None,
         memory: Memory | None = None,
         save_folder: str = "",
+        by_name: ByName | None = None,
     ) -> None:
         """``interactive``: somebody types, so that the last chat goes on; what comes out of a pipe begins a new one."""
         self.store = store
@@ -96,7 +98,7 @@ class PlainChat(ChatActions):
         """What was said last of the pair, and of what was proven about it."""
         self._open = False
         self.dialogue = Dialogue(self, store, engine, load, no_model, fresh=not interactive)
-        self.slipstream = PlainModels(self, library, pair_request, memory)
+        self.slipstream = PlainModels(self, library, pair_request, memory, by_name or ByName())
         self.turns = Turns(self)
 
     def begin(self, complaints: Iterable[str] = ()) -> None:

@@ -13,6 +13,7 @@ from app.tui.ports import plain_request
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from app.by_name import ByName
     from app.last_choice import Memory
     from app.library.records import Entry, Library, Listing
     from app.plain.chat import PlainChat
@@ -30,10 +31,12 @@ class PlainModels:
         make: Callable[[], Library] | None,
         pair_request: PairRequest | None,
         memory: Memory | None,
+        by_name: ByName,
     ) -> None:
         """``make``: makes the library when it is wanted; ``memory``: where choices are kept for the next start."""
         self.listing: Listing | None = None
         self.library: Library | None = None
+        self.by_name = by_name
         self._chat = chat
         self._make = make
         self._pair_request = pair_request or plain_request

@@ -25,6 +25,7 @@ from app.plain.lines import Lines, OutputGone, silent, writer
 from app.plain.prompt import open_prompt, read_message
 
 if TYPE_CHECKING:
+    from app.by_name import ByName
     from app.last_choice import Memory
     from app.library.records import Library
     from app.plain.chat import PlainChat
@@ -67,6 +68,7 @@ def run_plain(
     pair_request: PairRequest | None = None,
     memory: Memory | None = None,
     save_folder: str = "",
+    by_name: ByName | None = None,
 ) -> int:
     """Chat in lines and return the exit code: 0 quit, 1 error, 130 ended by Ctrl+C, 141 nobody reads any more, 128 + n
     ended by signal n. The parameters are those of :func:`app.tui.run.run_chat`.
@@ -98,6 +100,7 @@ def run_plain(
                     pair_request=pair_request,
                     memory=memory,
                     save_folder=save_folder,
+                    by_name=by_name,
                 )
 
             chat = loop.finish(make())

@@ -17,6 +17,7 @@ from textual.binding import Binding, BindingType
 from textual.driver import Driver
 from textual.screen import Screen
 
+from app.by_name import ByName
 from app.chats.records import Notice
 from app.library.records import Listing, ShelfError
 from app.tui import clipboard, commands
@@ -80,6 +81,7 @@ class SlipstreamApp(App[None]):
         memory: Memory | None = None,
         first_run: bool = False,
         save_folder: str = "",
+        by_name: ByName | None = None,
     ) -> None:
         super().__init__()
         self.engine = engine
@@ -87,6 +89,7 @@ class SlipstreamApp(App[None]):
         self.store = store
         self.defaults = defaults or GenerateSettings(messages=())
         self.system = system
+        self.by_name = by_name or ByName()
         self.complaints = tuple(complaints)
         self.no_model = no_model or NO_MODEL
         """What helps where there is no model to load."""
@@ -180,7 +183,7 @@ class SlipstreamApp(App[None]):
             return chat is not None and self.screen is chat and chat.may_compare
         if action == "models":
             return self._models.there and self.screen is self.chat_screen
-        if action == "chats":
+        if action in ("chats", "settings"):
             return self.screen is self.chat_screen
         return super().check_action(action, parameters)
 
@@ -261,6 +264,14 @@ class SlipstreamApp(App[None]):
         opened = chat.chat.conversation.id
         screen = ChatsScreen(self.store, opened, system=self.system, why_stay=chat.dialogue.why_stay)
         self.push_screen(screen, lambda opening: chat.call_next(chat.came_back, opening))
+
+    def action_settings(self) -> None:
+        """The settings of the chat, in a sheet over it; the chat goes on behind it."""
+        chat = self.chat_screen
+        if chat is not None and self.screen is chat:
+            from app.tui.screens.settings import SettingsScreen  # with its own style sheets: not before it is wanted
+
+            self.push_screen(SettingsScreen(chat))
 
     @on(SpeculationPicker.Chosen)
     def _keep_mode(self, event: SpeculationPicker.Chosen) -> None:

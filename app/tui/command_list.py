@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Final, Literal
 
 from app.tui import command_measuring as measuring
 from app.tui import command_models as models
+from app.tui import command_presets as presets
 from app.tui import command_settings as settings
+from app.tui import command_system as system
 from app.tui import command_turns as turns
 from app.tui.chat_settings import SETTINGS
 from app.tui.commands import Command, can, does, key_of
@@ -142,15 +144,59 @@ COMMANDS: Final = (
         settings.suggest_modes,
         where="both",
     ),
-    *(settings.command(setting) for setting in SETTINGS),
+    *(settings.command(setting) for setting in SETTINGS if not setting.advanced),
+    Command(
+        "preset",
+        "Preset",
+        "samplers that go together, by one name",
+        presets.choose_preset,
+        "NAME",
+        complete=presets.suggest_presets,
+        asks=True,
+        where="both",
+    ),
     Command(
         "system",
         "System prompt",
         "what the model is told before the first message",
-        settings.set_system,
-        "TEXT|none|default",
+        system.set_system,
+        "TEXT|NAME|none|default",
+        complete=system.suggest_system,
         asks=True,
         where="both",
+        free=True,
+    ),
+    Command(
+        "system-save",
+        "Keep system prompt",
+        "keep this chat's system prompt under a name",
+        system.save_system,
+        "NAME",
+        asks=True,
+        slow=True,
+        where="both",
+        free=True,
+    ),
+    Command(
+        "system-forget",
+        "Forget system prompt",
+        "keep a named one no longer",
+        system.forget_system,
+        "NAME",
+        complete=system.suggest_kept,
+        available=lambda screen: not system.nothing_kept(screen),
+        why_not=system.nothing_kept,
+        asks=True,
+        slow=True,
+        where="both",
+    ),
+    _action(
+        "settings",
+        "Settings",
+        "all settings of this chat, samplers included",
+        "settings",
+        where="screen",
+        instead="Each setting has a command of its own: /help lists them.",
     ),
     _action(
         "compare",
@@ -234,4 +280,5 @@ COMMANDS: Final = (
         instead=_NO_COLOURS,
     ),
     _action("quit", "Quit", "leave; everything is kept", "quit", anywhere=True),
+    *(settings.command(setting) for setting in SETTINGS if setting.advanced),
 )

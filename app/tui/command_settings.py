@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Final, cast
 from app.clean import clean_line
 from app.tui.chat_settings import (
     DEFAULT,
-    SYSTEM,
+    THINKING,
     Setting,
     WrongValueError,
+    changes,
     present,
-    read_value,
     shown,
-    system_prompt,
+    with_value,
 )
 from app.tui.commands import Command, RefusedError
 from app.tui.modes import MODES, reasons_against
@@ -25,79 +25,82 @@ if TYPE_CHECKING:
     from app.tui.screens.chat import ChatScreen
     from app.tui.surface import Surface
 
-PRESETS: Final = {
-    "temp": {
-        "0": "greedy: always the likeliest token",
-        "0.3": "precise",
-        "0.7": "balanced",
-        "1": "creative",
-    },
-}
-NONE: Final = "none"
-_MEANINGS: Final = {
+_USUAL: Final = {
+    "temp": {"0": "greedy: always the likeliest token", "0.3": "as in precise", "0.7": "as in balanced",
+             "1": "as in creative"},
+    "thinking": {"on": "slower, and often better at what takes steps", "off": "the answer at once"},
+    "repeat-penalty": {"1": "off", "1.1": "already much"},
+    "dry-multiplier": {"0": "off", "0.8": "usual"},
+    "xtc-probability": {"0": "off", "0.5": "usual"},
+}  # fmt: skip
+"""Values that one would try."""
+MEANINGS: Final = {
     "off": "plain decoding, one token a pass",
     "lookup": "the text so far proposes; free",
     "draft": "a smaller model proposes",
     "auto": "drafts only while it can help",
 }
+NOT_LOADED: Final = "Whether thinking can be switched is known when a model is loaded."
+_NO_CHOICE: Final = {
+    "none": "The chat template of this model knows no thinking.",
+    "always": "This model always thinks before it answers; its chat template lets nobody choose.",
+}
 
 
 def command(setting: Setting) -> Command:
     """The command that shows and changes one value."""
-    words = "|".join(part for part in ("X" if setting.field == "temperature" else "N", setting.unset) if part)
+    why_not = no_thinking if setting.field == THINKING else _nothing_against
     return Command(
         setting.name,
         setting.title,
         setting.help,
         partial(_change, setting),
-        words,
-        complete=partial(_suggest, setting),
+        setting.words,
+        complete=partial(suggest_values, setting),
+        available=lambda screen: not why_not(screen),
+        why_not=why_not,
         asks=True,
+        advanced=setting.advanced,
         where="both",
     )
 
 
+def no_thinking(screen: Surface) -> str:
+    """Why thinking cannot be switched, in a sentence; empty when it can. What a chat has set can always be taken back."""
+    if THINKING in screen.chat.conversation.settings:
+        return ""
+    pair = screen.answering.state.pair
+    return NOT_LOADED if pair is None else _NO_CHOICE.get(pair.template.thinking, "")
+
+
+def _nothing_against(screen: Surface) -> str:
+    return ""
+
+
 def _change(setting: Setting, screen: Surface, argument: str) -> None:
-    before = shown(setting, present(screen.settings_now(), setting))
+    before = screen.settings_now()
+    was = shown(setting, present(before, setting))
     if not argument:
-        screen.reply(f"{setting.name} is {before}; /{setting.name} takes {setting.limits}.")
+        screen.reply(f"{setting.name} is {was}; /{setting.name} takes {setting.limits}.")
         return
-    own = dict(screen.chat.conversation.settings)
-    if argument.casefold() == DEFAULT:
-        own.pop(setting.field, None)
-    else:
-        try:
-            own[setting.field] = read_value(setting, argument)
-        except WrongValueError as error:
-            raise RefusedError(f"{error} It stays {before}.") from error
+    try:
+        own = with_value(screen.chat.conversation.settings, setting, argument)
+    except WrongValueError as error:
+        raise RefusedError(f"{error} It stays {was}.") from error
     screen.keep_settings(own)
-    now = shown(setting, present(screen.settings_now(), setting))
-    screen.reply(f"{setting.name} {before} → {now}, {_where(screen)}.")
+    after = screen.settings_now()
+    others = [words for words in changes(before, after) if not words.startswith(f"{setting.name} ")]
+    said = [f"{setting.name} {was} → {shown(setting, present(after, setting))}", *others]
+    screen.reply(f"{', '.join(said)}, {where(screen)}.")
 
 
-def _suggest(setting: Setting, screen: Surface) -> Sequence[Suggestion]:
+def suggest_values(setting: Setting, screen: Surface) -> Sequence[Suggestion]:
     default = shown(setting, present(screen.defaults, setting))
-    values = {**PRESETS.get(setting.name, {})}
+    values = {**_USUAL.get(setting.name, {})}
     if setting.unset:
-        values[setting.unset] = setting.limits
+        values[setting.unset] = "as the model does by itself" if setting.field == THINKING else setting.limits
     values[DEFAULT] = f"{default}, as for every chat"
     return [Suggestion(value, value, help_text) for value, help_text in values.items()]
-
-
-def set_system(screen: Surface, argument: str) -> None:
-    """``/system TEXT``: for this chat; ``none`` and ``default`` are words of their own."""
-    own = dict(screen.chat.conversation.settings)
-    before = _quoted(system_prompt(screen.system_prompt, own))
-    if not argument:
-        screen.reply(f"The system prompt is {before}. /system takes a text, none, or default.")
-        return
-    if argument.casefold() == DEFAULT:
-        own.pop(SYSTEM, None)
-    else:
-        own[SYSTEM] = "" if argument.casefold() == NONE else argument
-    screen.keep_settings(own)
-    now = _quoted(system_prompt(screen.system_prompt, own))
-    screen.reply(f"System prompt {before} → {now}, {_where(screen)}.")
 
 
 def choose_mode(screen: Surface, argument: str) -> None:
@@ -117,7 +120,7 @@ def choose_mode(screen: Surface, argument: str) -> None:
 
 def suggest_modes(screen: Surface) -> Sequence[Suggestion]:
     reasons = reasons_against(screen.answering.state.pair)
-    return [Suggestion(mode, mode, _MEANINGS[mode] if (reason := reasons[mode]) is None else reason) for mode in MODES]
+    return [Suggestion(mode, mode, MEANINGS[mode] if (reason := reasons[mode]) is None else reason) for mode in MODES]
 
 
 def choose_theme(screen: Surface, argument: str) -> None:
@@ -138,9 +141,6 @@ def suggest_themes(screen: Surface) -> Sequence[Suggestion]:
     return [Suggestion(name, name, "in use" if name == app.theme else "") for name in names]
 
 
-def _where(screen: Surface) -> str:
+def where(screen: Surface) -> str:
+    """What a change is for."""
     return "in this chat, from the next answer on" if screen.dialogue.live is not None else "in this chat"
-
-
-def _quoted(text: str) -> str:
-    return f'"{clean_line(text, 40)}"' if text.strip() else NONE

@@ -72,6 +72,11 @@ class Command:
         """Whether this chat has it."""
         return self.where in ("both", "lines" if screen.in_lines else "screen")
 
+    advanced: bool = False
+    """Seldom wanted: not in the list behind a mere ``/``, which people read to learn what there is."""
+    free: bool = False
+    """Any text can be typed behind it: what it may be completed to is only taken when somebody chooses it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Typed:

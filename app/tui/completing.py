@@ -69,7 +69,7 @@ class Completing:
         before = self._popup.suggestions
         suggestions = tuple(self._suggestions(place))
         same = self._place is not None and self._place[:2] == place[:2] and suggestions == before and self.open
-        highlighted = self._popup.highlighted if same else self._first(place, suggestions)
+        highlighted = self._popup.highlighted if same else self._best(place, suggestions)
         self._show(place, suggestions, highlighted)
 
     def reopen(self) -> None:
@@ -121,11 +121,12 @@ class Completing:
         self._closed_at = (place.kind, place.row, place.start)
         self._show(None, ())
 
-    @staticmethod
-    def _first(place: Place, suggestions: Sequence[Suggestion]) -> int | None:
-        """The best one; but an argument or a file is not chosen before anything of it was typed: enter then does what
-        it does without a list."""
-        return 0 if suggestions and (place.typed or place.kind == "command") else None
+    def _best(self, place: Place, suggestions: Sequence[Suggestion]) -> int | None:
+        """The best one; but an argument or a file is not chosen before anything of it was typed, and what may be any
+        text is never: enter then does what it does without a list."""
+        if not suggestions or (place.kind == "argument" and self._command_is_free):
+            return None
+        return 0 if place.typed or place.kind == "command" else None
 
     # ------------------------------------------------------------------------------------------- what is completed
 
@@ -153,14 +154,25 @@ class Completing:
             case "command":
                 return self._commands(place.typed)
             case "argument":
-                match = commands.LINE.match(self._composer.document.get_line(0))
-                command = commands.find(match["name"]) if match else None
+                command = self._command
                 known = command is not None and command.available(self._screen)
                 return self._arguments(command, place.typed) if command and known else ()
         return self._files(place.typed)
 
+    @property
+    def _command(self) -> Command | None:
+        """The one that stands in the composer."""
+        match = commands.LINE.match(self._composer.document.get_line(0))
+        return commands.find(match["name"]) if match else None
+
+    @property
+    def _command_is_free(self) -> bool:
+        command = self._command
+        return command is not None and command.free
+
     def _commands(self, typed: str) -> Sequence[Suggestion]:
-        known = {command.name: command for command in commands.offered(self._screen)}
+        offered = commands.offered(self._screen)
+        known = {command.name: command for command in offered if typed or not command.advanced}
         return [
             Suggestion(f"/{name} " if known[name].words else f"/{name}", f"/{name}", known[name].help,
                        known[name].shown_key, known[name].words)
@@ -171,6 +183,8 @@ class Completing:
         known = {one.value: one for one in command.complete(self._screen)}
         if typed in known:
             return [known[typed]]
+        if command.free:  # letters in this order mean nothing in a text
+            return [one for value, one in known.items() if value.casefold().startswith(typed.casefold())]
         return [known[value] for value in rank(typed, list(known))]
 
     def _files(self, typed: str) -> Sequence[Suggestion]:

@@ -27,6 +27,7 @@ CHAT: Final = (
     Binding("ctrl+l", "app.models", "models", id="chat.models"),
     Binding("ctrl+o", "app.chats", "chats", id="chat.chats"),
     Binding("ctrl+n", "new_chat", "new", id="chat.new"),
+    Binding("f2", "app.settings", "settings", show=False, id="chat.settings"),
     Binding("ctrl+end", "latest", "latest", show=False, id="chat.latest"),
     Binding("f4", "xray", "x-ray", key_display="f4", show=False, id="chat.xray"),
     Binding("ctrl+c,super+c", "copy", "copy", show=False, priority=True, id="chat.copy"),
@@ -170,6 +171,22 @@ FILTER: Final = (
     Binding("enter,down", "submit", "to the list", key_display="enter", id="filter.submit"),
     Binding("escape", "close", "all again", key_display="esc", id="filter.close"),
 )
+
+SETTING_LIST: Final = _list_keys("settings")
+
+SETTINGS: Final = (
+    Binding("enter", "change", "change", id="settings.change"),
+    Binding("delete,backspace", "default", "default", key_display="del", id="settings.default"),
+    Binding("escape", "close", "back", key_display="esc", id="settings.close"),
+    Binding("f2", "leave", "back", show=False, id="settings.leave"),
+)
+
+VALUE: Final = (
+    Binding("enter", "submit", "keep", id="value.submit"),
+    Binding("escape", "close", "as it was", key_display="esc", id="value.close"),
+)
+
+CHOICES: Final = (Binding("escape", "close", "as it was", key_display="esc", id="choices.close"),)
 
 QUESTION: Final = (
     Binding("enter,y", "yes", "yes", key_display="enter", id="question.yes"),

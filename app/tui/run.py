@@ -17,6 +17,7 @@ from app.logs import log_where_possible
 from app.tui.terminal import NoTerminal, Terminal, borrowed_terminal, insist, leave_on_signals
 
 if TYPE_CHECKING:
+    from app.by_name import ByName
     from app.last_choice import Memory
     from app.library.records import Library
     from app.tui.app import SlipstreamApp
@@ -44,6 +45,7 @@ def run_chat(
     memory: Memory | None = None,
     first_run: bool = False,
     save_folder: str = "",
+    by_name: ByName | None = None,
 ) -> int:
     """Open the chat and return the exit code: 0 quit, 1 error (one sentence on stderr), 128 + n ended by signal n.
 
@@ -52,7 +54,8 @@ def run_chat(
     the last of them says why there is no model. ``library`` and ``pair_request`` are for the Models screen: makes what
     it shows, and from the paths of a target and a draft to what the engine loads. ``memory``: where choices are kept
     for the next start; ``first_run``: nothing but the starter was ever used, so the empty chat says what else there is.
-    ``save_folder``: for answers that are saved to files; empty: the current folder.
+    ``save_folder``: for answers that are saved to files; empty: the current folder. ``by_name``: presets and system
+    prompts, and where ``defaults`` and ``system`` come from.
     """
     fault: BaseException | None = None
     code = 0
@@ -67,6 +70,7 @@ def run_chat(
         "memory": memory,
         "first_run": first_run,
         "save_folder": save_folder,
+        "by_name": by_name,
     }
     try:
         with borrowed_terminal(log_path) as terminal:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Mapping
 from typing import TYPE_CHECKING, Literal, Protocol
 
 if TYPE_CHECKING:
+    from app.by_name import ByName
     from app.chats.store import ChatStore
     from app.library.records import Library, Listing
     from app.tui.answering import Answering
@@ -29,6 +30,8 @@ class Models(Protocol):
 
     listing: Listing | None
     """What is known of them; None: nobody has asked yet."""
+    by_name: ByName
+    """Presets and system prompts."""
 
     @property
     def has_library(self) -> bool: ...

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
+import os
 import re
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from app.settings import Settings, default_file, load_settings
+from app.settings import MOST_BYTES, TABLES, Samplers, Settings, default_file, load_settings
+from app.settings_check import NAMED
 from engine.protocol import GenerateSettings, LoadSettings, ModelFile, Sampling
 
 
@@ -27,10 +30,27 @@ def test_everything_can_be_set(file: Path) -> None:
         draft = "/models/small.gguf"
         speculation = "draft"
         draft_max = 5
+        max_tokens = 500
+        seed = 7
+        thinking = false
+        preset = "wild"
         temperature = 1
         top_k = 0
         top_p = 1.0
         min_p = 0
+        typical_p = 0.9
+        top_n_sigma = 1.5
+        repeat_penalty = 1.1
+        repeat_last_n = -1
+        frequency_penalty = -0.5
+        presence_penalty = 0.5
+        dry_multiplier = 0.8
+        dry_base = 2
+        dry_allowed_length = 3
+        dry_penalty_last_n = 512
+        dry_sequence_breakers = ["\\n", "§"]
+        xtc_probability = 0.5
+        xtc_threshold = 0.2
         context = 4096
         threads = 3
         mode = "exact"
@@ -39,6 +59,14 @@ def test_everything_can_be_set(file: Path) -> None:
         system = "Be brief."
         save_folder = "~/answers"
         theme = "slipstream-light"
+
+        [system_prompts]
+        brief = "One sentence."
+        "in Dutch" = "Answer in Dutch."
+
+        [presets.wild]
+        temperature = 1.3
+        dry_sequence_breakers = []
         """
     )
     settings, complaints = load_settings(file)
@@ -50,6 +78,13 @@ def test_everything_can_be_set(file: Path) -> None:
         1.0,
     )
     assert (settings.gpu_layers, settings.draft_gpu_layers, settings.system) == (20, "all", "Be brief.")
+    assert (settings.seed, settings.thinking, settings.dry_sequence_breakers) == (7, False, ("\n", "§"))
+    assert settings.system_prompts == {"brief": "One sentence.", "in Dutch": "Answer in Dutch."}
+    assert settings.presets == {"wild": Samplers(temperature=1.3, dry_sequence_breakers=())}
+    assert settings.presets["wild"].model_dump(exclude_unset=True) == {
+        "temperature": 1.3,
+        "dry_sequence_breakers": (),
+    }
     assert set(settings.model_dump()) == settings.model_fields_set
 
 
@@ -73,6 +108,17 @@ def test_everything_can_be_set(file: Path) -> None:
         ),
         ("temprature = 1", "there is no setting 'temprature' (did you mean 'temperature'?); it is ignored"),
         ("[sampling]\ntemperature = 1", "there is no setting 'sampling'; it is ignored"),
+        ("typical_p = 0", "typical_p = 0 should be greater than 0; using the default (1)"),
+        ("repeat_penalty = 101", "repeat_penalty = 101 should be less than or equal to 100; using the default (1)"),
+        ("repeat_last_n = 0.5", "repeat_last_n = 0.5 should be a valid integer; using the default (64)"),
+        ("seed = -1", "seed = -1 should be greater than or equal to 0; using the default (not set)"),
+        ("thinking = 'on'", "thinking = 'on' should be a valid boolean; using the default (not set)"),
+        (
+            "dry_sequence_breakers = ['a', 1]",
+            'dry_sequence_breakers = [\'a\', 1] should be a valid string; using the default (["\\n", ":", "\\"", "*"])',
+        ),
+        ("grammar = 'root ::= x'", "there is no setting 'grammar'; it is ignored"),
+        ("presets = 3", "presets = 3 should be a table; using the default (none)"),
         (f"model = {list(range(50))}", "model = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1… should be a valid string;"),
     ],
 )
@@ -110,19 +156,116 @@ def test_a_byte_order_mark_is_no_mistake(file: Path) -> None:
 def test_the_default_file_explains_every_setting(file: Path) -> None:
     text = default_file()
     assert tomllib.loads(text) == {}
+    assert max(map(len, text.splitlines())) <= 120
     for key, field in Settings.model_fields.items():
         assert field.description
-        assert f"# {field.description}\n# {key} =" in text
-    file.write_text("\n".join(line[2:] for line in text.splitlines() if re.match(r"# \w+ = ", line)))
+        assert "\n" not in field.description
+        assert f"# {field.description}\n" in text
+        if key not in TABLES:
+            assert f"# {field.description}\n# {key} =" in text
+    settings_of_it = [line[2:] for line in text.splitlines() if re.match(r"# \w+ = ", line)]
+    tables = text.index("# [system_prompts]")
+    file.write_text("\n".join(line for line in settings_of_it if text.index(f"# {line}") < tables))
     assert load_settings(file) == (Settings(), ())
+
+
+def test_the_examples_of_the_default_file_can_be_used(file: Path) -> None:
+    text = default_file()
+    file.write_text(re.sub(r"^# ?", "", text[text.index("# [system_prompts]") :], flags=re.MULTILINE))
+    settings, complaints = load_settings(file)
+    assert complaints == ()
+    assert list(settings.system_prompts) == ["brief", "proofreader"]
+    assert list(settings.presets) == ["wild", "no-repeats"]
+
+
+def test_a_wrong_entry_of_a_table_is_named_and_the_others_count(file: Path) -> None:
+    file.write_text(
+        """
+        threads = 3
+        [system_prompts]
+        brief = "One sentence."
+        long = 5
+        default = "x"
+        "two\\nlines" = "x"
+        theme = "slipstream-light"
+        [presets]
+        loud = 3
+        temperature = 0.5
+        [presets.wild]
+        temperature = 99
+        top_k = 7
+        model = "qwen3-4b"
+        top_kk = 3
+        [presets.none]
+        temperature = "hot"
+        """
+    )
+    settings, complaints = load_settings(file)
+    assert settings == Settings(
+        threads=3, system_prompts={"brief": "One sentence."}, presets={"wild": Samplers(top_k=7)}
+    )
+    assert sorted(complaints) == sorted(
+        f"settings.toml: {words}"
+        for words in (
+            "system_prompts.long = 5 should be a valid string; it is left out",
+            "[system_prompts]: 'default' is a word of the commands and cannot be a name; it is left out",
+            "[system_prompts]: 'two lines' holds control codes or spaces that would not be seen, and cannot be a name; "
+            "it is left out",
+            "[system_prompts]: 'theme' is a setting; settings stand above the first [table]; it is left out",
+            "presets.loud = 3 should be a table; it is left out",
+            "[presets]: 'temperature' is a setting; settings stand above the first [table]; it is left out",
+            "presets.wild.temperature = 99 should be less than or equal to 10; it is left out",
+            "in [presets.wild] there is no sampler 'model' (a setting of this name stands above the first [table]); "
+            "it is ignored",
+            "in [presets.wild] there is no sampler 'top_kk' (did you mean 'top_k'?); it is ignored",
+            "[presets]: 'none' is a word of the commands and cannot be a name; it is left out",
+            "presets.none.temperature = 'hot' should be a valid number (a setting of this name stands above the first "
+            "[table]); it is left out",
+        )
+    )
+
+
+def test_a_file_that_is_no_settings_file_at_all_is_not_named_line_by_line(file: Path) -> None:
+    file.write_text("".join(f"a{number} = 1\n" for number in range(1000)))
+    settings, complaints = load_settings(file)
+    assert settings == Settings()
+    assert len(complaints) == NAMED + 1
+    assert complaints[-1] == f"settings.toml: and {1000 - NAMED} more entries that cannot be used"
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda file: os.mkfifo(file), "It is a pipe"),
+        (lambda file: file.symlink_to("/dev/zero"), "It is a device or a socket, not a file"),
+        (lambda file: file.write_bytes(b"# " * MOST_BYTES), f"It holds more than {MOST_BYTES:,} bytes"),
+        (lambda file: file.write_text("a = " + "[" * 100_000), "It is nested too deeply"),
+    ],
+    ids=["pipe", "device", "large", "deep"],
+)
+def test_what_would_be_waited_for_or_has_no_end_is_said(
+    file: Path, make: Callable[[Path], object], reason: str
+) -> None:
+    make(file)
+    assert load_settings(file) == (Settings(), (f"{file} cannot be read: {reason}. The defaults are used.",))
+
+
+def test_values_that_cannot_be_shown_are_no_fault(file: Path) -> None:
+    file.write_text(f"model = 0x{'f' * 9000}\n{'.'.join('a' * 2000)} = 1\n")
+    settings, complaints = load_settings(file)
+    assert settings == Settings()
+    assert complaints
 
 
 def test_defaults_are_the_engines() -> None:
     settings, sampling = Settings(), Sampling()
-    names = ("temperature", "top_k", "top_p", "min_p")
-    assert [getattr(settings, name) for name in names] == [getattr(sampling, name) for name in names]
+    for name in Samplers.model_fields:
+        assert getattr(settings, name) == getattr(sampling, name)
+    of_one_question = {"logit_bias", "grammar", "json_schema"}
+    assert set(Samplers.model_fields) == set(Sampling.model_fields) - of_one_question
     generate = GenerateSettings(messages=())
-    assert (settings.speculation, settings.draft_max) == (generate.speculation, generate.draft_max)
+    for name in ("speculation", "draft_max", "max_tokens", "seed", "thinking"):
+        assert getattr(settings, name) == getattr(generate, name)
     load = LoadSettings(target=ModelFile(path="/m.gguf"))
     assert (settings.context, settings.threads, settings.mode) == (load.context, load.threads, load.mode)
     assert settings.gpu_layers == load.target.gpu_layers

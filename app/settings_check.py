@@ -1,0 +1,104 @@
+"""What is wrong in the settings file: every entry that cannot be used is named and left out, and the rest counts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from copy import deepcopy
+from typing import Any, Final, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from app.clean import clean_line
+
+NAMED: Final = 20
+"""Wrong entries that get a sentence each; in a file that is no settings file at all, the others are counted."""
+BAD_NAME: Final = "bad_name"
+"""The type of an error about a name, whose message goes behind that name."""
+_WANTED: Final = {"model_type": "a table", "dict_type": "a table"}
+"""Types of errors whose message speaks of Python."""
+
+Record = TypeVar("Record", bound=BaseModel)
+Path = tuple[str, ...]
+"""The keys that lead to an entry: ``("presets", "wild", "temperature")``."""
+
+
+def usable(record: type[Record], values: Mapping[str, Any], tables: Collection[str]) -> tuple[Record, list[str]]:
+    """``values`` as a record, without what is wrong in them, and a sentence about each entry that is. ``tables``: the
+    fields that hold entries by name, which may be tables of fields in their turn."""
+    try:
+        return record.model_validate(values), []
+    except ValidationError as error:
+        wrong = _by_entry(error, tables)
+    good = deepcopy(dict(values))
+    for *outer, key in wrong:
+        place = good
+        for name in outer:
+            place = place.get(name, {})  # may have gone as a whole
+        place.pop(key, None)
+    complaints = [_complaint(record, values, path, errors) for path, errors in list(wrong.items())[:NAMED]]
+    if len(wrong) > NAMED:
+        complaints.append(f"and {len(wrong) - NAMED:,} more entries that cannot be used")
+    return record.model_validate(good), complaints
+
+
+def as_toml(value: object) -> str:
+    """A value as it is written in the file."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, (str, list, tuple)):
+        return json.dumps(value, ensure_ascii=False)  # which is TOML as well
+    return str(value)
+
+
+def _by_entry(error: ValidationError, tables: Collection[str]) -> dict[Path, list[ErrorDetails]]:
+    """The errors of each wrong entry. One inside a union or a list is about the whole value."""
+    found: dict[Path, list[ErrorDetails]] = {}
+    for problem in error.errors(include_url=False):
+        keys = tuple(str(key) for key in problem["loc"])
+        depth = 1 if keys[0] not in tables else 2 if problem["type"] == BAD_NAME else 3
+        found.setdefault(keys[:depth], []).append(problem)
+    return found
+
+
+def _complaint(record: type[BaseModel], values: Mapping[str, Any], path: Path, errors: list[ErrorDetails]) -> str:
+    *outer, key = path
+    for error in errors:
+        if error["type"] == BAD_NAME:
+            return f"[{_dotted(outer)}]: {clean_line(key, 60)!r} {error['msg']}; it is left out"
+    known = bool(outer) and key in record.model_fields
+    misplaced = " (a setting of this name stands above the first [table])" if known else ""
+    if errors[0]["type"] == "extra_forbidden":
+        what = f"in [{_dotted(outer)}] there is no sampler" if outer else "there is no setting"
+        return f"{what} {clean_line(key, 60)!r}{misplaced or _near(record, key)}; it is ignored"
+    value: Any = values
+    for name in path:
+        value = value[name]
+    wanted = " or ".join(_WANTED.get(error["type"], error["msg"].removeprefix("Input should be ")) for error in errors)
+    instead = "it is left out" if outer else f"using the default ({_default(record, key)})"
+    return f"{_dotted(path)} = {_shown(value)} should be {wanted}{misplaced}; {instead}"
+
+
+def _default(record: type[BaseModel], key: str) -> str:
+    default = record.model_fields[key].default
+    return "not set" if default is None else "none" if default == {} else as_toml(default)
+
+
+def _dotted(path: Collection[str]) -> str:
+    return clean_line(".".join(path), 80)
+
+
+def _shown(value: object) -> str:
+    try:
+        words = repr(value)
+    except (ValueError, RecursionError):  # a number of thousands of digits, tables in tables in tables
+        return "…"
+    return words if len(words) <= 40 else words[:40] + "…"
+
+
+def _near(record: type[BaseModel], key: str) -> str:
+    from difflib import get_close_matches  # only for a file with a mistake in it
+
+    close = get_close_matches(key, record.model_fields, n=1)
+    return f" (did you mean {close[0]!r}?)" if close else ""

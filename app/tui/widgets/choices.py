@@ -1,0 +1,88 @@
+"""A setting that is chosen from a few: a small list below the sheet."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Final, NamedTuple
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from app.clean import clean_line
+from app.tui.keys import CHOICES
+from app.tui.widgets.speculation_picker import ModeList
+
+NAME: Final = 20
+"""Columns of the values; what they mean stands behind them."""
+
+
+class Choice(NamedTuple):
+    """One of a few."""
+
+    value: str
+    """What :class:`Choices.Chosen` says."""
+    shown: str
+    help: str
+    possible: bool = True
+
+
+class Choices(Vertical):
+    """Hidden until :meth:`open`. Says :class:`Chosen` or :class:`Closed`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*CHOICES]
+
+    class Chosen(Message):
+        """One was chosen."""
+
+        def __init__(self, key: str, value: str) -> None:
+            super().__init__()
+            self.key = key
+            """The setting that was asked for."""
+            self.value = value
+
+    class Closed(Message):
+        """Nothing was changed."""
+
+    _key = ""
+    _offered: tuple[Choice, ...] = ()
+
+    def compose(self) -> ComposeResult:
+        yield Static(classes="heading", markup=False)
+        yield ModeList(compact=True, markup=False)
+
+    def on_mount(self) -> None:
+        self.display = False
+
+    def open(self, key: str, title: str, offered: Sequence[Choice], now: str) -> None:
+        """Ask which one ``key`` shall be; ``now``: the one in force."""
+        self._key, self._offered = key, tuple(offered)
+        self.query_one(Static).update(Content(title))
+        options = self.query_one(OptionList)
+        width = self.app.size.width - 8
+        options.set_options(Option(_row(one, now, width), disabled=not one.possible) for one in self._offered)
+        self.display = True
+        possible = [at for at, one in enumerate(self._offered) if one.possible]
+        options.highlighted = next((at for at in possible if self._offered[at].value == now), possible[0])
+        self.screen.set_focus(options)  # now: what was clicked before may still be told of
+
+    def close(self) -> None:
+        self.display = False
+
+    def action_close(self) -> None:
+        self.post_message(self.Closed())
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        self.post_message(self.Chosen(self._key, self._offered[event.option_index].value))
+
+
+def _row(one: Choice, now: str, width: int) -> Content:
+    name = Content(clean_line(one.shown, 60))
+    mark = ("✕ ", "$warning") if not one.possible else ("● ", "$accent") if one.value == now else ("○ ", "$muted")
+    gap = " " * max(2, NAME - name.cell_length)
+    return Content.assemble(mark, name, gap, (clean_line(one.help, 200), "$muted")).truncate(width, ellipsis=True)
