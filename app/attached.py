@@ -200,5 +200,10 @@ def since(one: Attachment) -> str:
 
 
 def estimated_tokens(one: Attachment) -> int:
-    """About how many tokens the text takes: four bytes each."""
-    return max(1, round(one.size / 4))
+    """About how many tokens the text takes."""
+    return max(1, about_tokens(one.size))
+
+
+def about_tokens(size: int) -> int:
+    """What a text of ``size`` bytes takes in most models: a token for four of them."""
+    return round(size / 4)

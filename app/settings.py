@@ -150,6 +150,9 @@ class Settings(Samplers):
     context: Annotated[int, Field(ge=16)] | None = None
     """The context window in tokens, for model and draft alike. Not set: what the model and the memory allow."""
 
+    overflow: Literal["ask", "stop", "drop-oldest"] = "ask"
+    """When a chat outgrows the context: "ask", "stop" (nothing is sent) or "drop-oldest" (turns are left out)."""
+
     threads: Annotated[int, Field(ge=1)] | None = None
     """How many CPU threads decode. Not set: the usable cores."""
 

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from engine.prompt import Prompt
-from engine.protocol import GenerateSettings, Message
+from engine.protocol import GenerateSettings, Message, Outgrown
 
 STEPS = 4
 """The beginning moves each time this part of the room has been filled anew."""
@@ -40,6 +40,12 @@ class TooLarge(Exception):
     def __init__(self, tokens: int, what: str = "The conversation") -> None:
         super().__init__(tokens)
         self.tokens, self.what = tokens, what
+        self.dropped, self.left = 0, tokens
+        """See :class:`~engine.protocol.Outgrown`."""
+
+    def outgrown(self, size: int) -> Outgrown:
+        """The same for whoever has to decide what becomes of the conversation."""
+        return Outgrown(tokens=self.tokens, context=size, dropped=self.dropped, left=self.left)
 
     def sentence(self, size: int) -> str:
         """What people read, with both numbers."""
@@ -72,7 +78,14 @@ def fit(
         return drop(so_far=so_far)
     prompt = render(settings.messages)
     if not _fits(prompt, so_far, size):
-        raise _too_large(prompt, so_far, "The conversation")
+        refused = _too_large(prompt, so_far, "The conversation")
+        dropping = settings.model_copy(update={"overflow": "drop-oldest"})
+        try:
+            shorter = fit(dropping, lambda said: prompt if said is settings.messages else render(said), size, so_far)
+            refused.dropped, refused.left = shorter.dropped, len(shorter.prompt.ids) + so_far
+        except TooLarge as still:
+            refused.left = still.tokens
+        raise refused
     return Fitted(prompt)
 
 

@@ -193,8 +193,15 @@ class Session:
             emit(Failed(id=request.id, code=ErrorCode.CANCELLED, message="Stopped before the first token."))
             return
         except TooLarge as error:
-            code = ErrorCode.PROMPT_TOO_LARGE
-            emit(Failed(id=request.id, code=code, message=error.sentence(size), detail=error.figures(size)))
+            emit(
+                Failed(
+                    id=request.id,
+                    code=ErrorCode.PROMPT_TOO_LARGE,
+                    message=error.sentence(size),
+                    detail=error.figures(size),
+                    outgrown=error.outgrown(size),
+                )
+            )
             return
         if settings.fresh:
             self.forget()

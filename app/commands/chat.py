@@ -56,6 +56,7 @@ def open_chat(options: Mapping[str, Any], *, plain: bool = False, by_name: bool 
         "memory": memory,
         "save_folder": settings.save_folder,
         "by_name": ByName(presets_of(settings), system_prompts(settings), says_who),
+        "overflow": settings.overflow,
     }
     if plain or has_to_be_plain(by_name=by_name):
         from app.plain.run import run_plain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, get_args
+from typing import TYPE_CHECKING, Final
 
 from app.attached import AttachmentError, estimated_tokens, mention_of, read_attachment, read_mentioned
 from app.by_name import ByName
@@ -24,8 +24,8 @@ from app.tui.commands import RefusedError
 from app.tui.modes import MODES, reasons_against
 from app.tui.names import full_name, pair_name, short_name, speaker_name
 from app.tui.news import EngineNews
+from app.tui.overflow_policy import for_engine, policy_of
 from engine.files.sizes import size_words
-from engine.protocol import Overflow
 
 if TYPE_CHECKING:
     from app.chats.records import Attachment
@@ -36,12 +36,11 @@ if TYPE_CHECKING:
     from app.tui.answering import Answering
     from app.tui.conversation import Turn
     from app.tui.kept_answer import KeptAnswer
+    from app.tui.overflow_policy import Policy
     from app.tui.ports import Engine, PairRequest
     from app.tui.surface import Severity
     from engine.protocol import GenerateSettings, LoadSettings, PairInfo, SpeculationMode
 
-OVERFLOWS: Final = get_args(Overflow)
-"""What a chat may have been told to do when it outgrows the context."""
 ELSEWHERE: Final = "Your last chat is open in another Slipstream; this is a new one."
 SHARED: Final = "This chat is open in another Slipstream, too."
 NOT_SENT: Final = "Nothing was sent. Without the @ it is only a name."
@@ -73,6 +72,7 @@ class PlainChat(ChatActions):
         memory: Memory | None = None,
         save_folder: str = "",
         by_name: ByName | None = None,
+        overflow: Policy = "ask",
     ) -> None:
         """``interactive``: somebody types, so that the last chat goes on; what comes out of a pipe begins a new one."""
         self.store = store
@@ -98,7 +98,7 @@ class PlainChat(ChatActions):
         """What was said last of the pair, and of what was proven about it."""
         self._open = False
         self.dialogue = Dialogue(self, store, engine, load, no_model, fresh=not interactive)
-        self.slipstream = PlainModels(self, library, pair_request, memory, by_name or ByName())
+        self.slipstream = PlainModels(self, library, pair_request, memory, by_name or ByName(), overflow)
         self.turns = Turns(self)
 
     def begin(self, complaints: Iterable[str] = ()) -> None:
@@ -173,11 +173,8 @@ class PlainChat(ChatActions):
 
     def _what_helps(self) -> str:
         """Where the message is, and what is there beyond what the engine's sentence says."""
-        overflow = commands.find("overflow")
         words = ["Your message stands at the prompt, to be changed."] if self._interactive else []
-        words.append("/new begins an empty chat.")
-        if overflow is not None and overflow.is_for(self):
-            words.append("/overflow drop-oldest leaves out the oldest messages.")
+        words.append("/new begins an empty chat. /overflow drop-oldest leaves out the oldest messages.")
         return " ".join([*words, "--context N at the start makes the context larger."])
 
     def _give_back(self, text: str) -> None:
@@ -234,8 +231,8 @@ class PlainChat(ChatActions):
 
     def settings_now(self) -> GenerateSettings:
         own = self.chat.conversation.settings
-        settings, overflow = merged(self.defaults, own), own.get("overflow")
-        return settings.model_copy(update={"overflow": overflow}) if overflow in OVERFLOWS else settings
+        overflow = for_engine(policy_of(self.slipstream.overflow, own))
+        return merged(self.defaults, own).model_copy(update={"overflow": overflow})
 
     def settings(self) -> GenerateSettings:
         """How the next answer is to be made."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from app.library.records import Entry, Library, Listing
     from app.plain.chat import PlainChat
     from app.tui.model_choice import Choice
+    from app.tui.overflow_policy import Policy
     from app.tui.ports import PairRequest
     from engine.protocol import LoadSettings
 
@@ -32,11 +33,13 @@ class PlainModels:
         pair_request: PairRequest | None,
         memory: Memory | None,
         by_name: ByName,
+        overflow: Policy,
     ) -> None:
         """``make``: makes the library when it is wanted; ``memory``: where choices are kept for the next start."""
         self.listing: Listing | None = None
         self.library: Library | None = None
         self.by_name = by_name
+        self.overflow = overflow
         self._chat = chat
         self._make = make
         self._pair_request = pair_request or plain_request

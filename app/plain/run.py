@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from app.library.records import Library
     from app.plain.chat import PlainChat
     from app.plain.prompt import Prompt
+    from app.tui.overflow_policy import Policy
     from app.tui.ports import Engine, PairRequest
     from engine.protocol import GenerateSettings, LoadSettings
 
@@ -69,6 +70,7 @@ def run_plain(
     memory: Memory | None = None,
     save_folder: str = "",
     by_name: ByName | None = None,
+    overflow: Policy = "ask",
 ) -> int:
     """Chat in lines and return the exit code: 0 quit, 1 error, 130 ended by Ctrl+C, 141 nobody reads any more, 128 + n
     ended by signal n. The parameters are those of :func:`app.tui.run.run_chat`.
@@ -101,6 +103,7 @@ def run_plain(
                     memory=memory,
                     save_folder=save_folder,
                     by_name=by_name,
+                    overflow=overflow,
                 )
 
             chat = loop.finish(make())

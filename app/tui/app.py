@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import PurePath
@@ -39,14 +39,15 @@ if TYPE_CHECKING:
     from app.tui.clipboard import Copied
     from app.tui.local_drafts import LocalDraft
     from app.tui.model_choice import Choice
+    from app.tui.overflow_policy import Policy
     from app.tui.ports import Engine, PairRequest
-    from engine.protocol import LoadSettings
+    from engine.protocol import Device, LoadSettings
 
 log = logging.getLogger(__name__)
 
 STYLED: Final = (
-    "attached_row code_label completions composer editing_row header key_bar legend notice prompt_row selectable_turn "
-    "speculation_picker thought too_small transcript turns welcome"
+    "attached_row code_label completions composer editing_row header key_bar legend notice overflow_picker prompt_row "
+    "selectable_turn speculation_picker thought too_small transcript turns welcome"
 )
 WIDGET_STYLES: Final = [f"widgets/{name}.tcss" for name in STYLED.split()]
 
@@ -82,6 +83,7 @@ class SlipstreamApp(App[None]):
         first_run: bool = False,
         save_folder: str = "",
         by_name: ByName | None = None,
+        overflow: Policy = "ask",
     ) -> None:
         super().__init__()
         self.engine = engine
@@ -101,6 +103,8 @@ class SlipstreamApp(App[None]):
         """From the paths of a target and a draft (empty: none) to what the engine is asked to load."""
         self.save_folder = save_folder
         """Where answers are saved; empty: the current folder."""
+        self.overflow: Policy = overflow
+        """What becomes of a chat that outgrows the context, unless it says otherwise."""
         self.copied: asyncio.Future[Copied] | None = None
         """Where the text went that was copied last."""
         self.fault: BaseException | None = None
@@ -253,6 +257,15 @@ class SlipstreamApp(App[None]):
         """The chat goes on with another pair; None: as before."""
         self.listing = None  # a file may have come or gone: the next one who asks for names has them read anew
         self._models.use(choice)
+
+    def use_window(self, size: int, words: str) -> None:
+        """The pair that answers gets another context."""
+        self._models.use_window(size, words)
+
+    @property
+    def gpus(self) -> Sequence[Device]:
+        """GPUs with memory of their own, as far as the engine has said so."""
+        return self._models.gpus
 
     def action_chats(self) -> None:
         """The Chats screen over the chat, which goes on behind it."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, Literal
 
+from app.tui import command_context as context
 from app.tui import command_measuring as measuring
 from app.tui import command_models as models
 from app.tui import command_presets as presets
@@ -225,6 +226,8 @@ COMMANDS: Final = (
         why_not=lambda screen: screen.why_not("replay"),
         instead="On the command line: slipstream replay last",
     ),
+    context.CONTEXT,
+    context.OVERFLOW_COMMAND,
     turns.command("regenerate", "Answer again", "another answer; this one stays beside it", "again"),
     turns.command("continue", "Go on", "continue an answer that was cut short", "go_on"),
     turns.command("edit", "Edit and send again", "your message becomes a branch beside this one", "edit"),

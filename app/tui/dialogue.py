@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from app.chats.records import StoreError
@@ -13,6 +14,7 @@ from app.tui.commands import typed_as
 from app.tui.conversation import OpenChat, Turn
 from app.tui.editing import Editing
 from app.tui.live import Beside, LiveAnswer
+from app.tui.overflowing import Refusal
 from app.tui.thoughts import Thinking
 from app.tui.widgets.turns import UserTurn
 
@@ -64,6 +66,8 @@ class Stage(Protocol):
     def engine_changed(self) -> None: ...
 
     def was_told(self, failure: Failed) -> None: ...
+
+    def outgrown(self, refusal: Refusal) -> None: ...
 
     def animate_answers(self, on: bool) -> None: ...
 
@@ -120,7 +124,8 @@ class Dialogue:
     @property
     def outgoing(self) -> str:
         """What was sent and is not in the store yet: it would be lost with the process."""
-        return self._sending or (typed_as(self._waiting.turn.text) if self._waiting is not None else "")
+        waiting = typed_as(self._waiting.turn.text) if self._waiting is not None else ""
+        return self._sending or waiting or self.editing.came_back
 
     # ---------------------------------------------------------------------------------------------------- sending
 
@@ -209,7 +214,7 @@ class Dialogue:
             await self._answer_again(turn.message.parent, goes_on=turn)
 
     async def _answer_again(self, question_id: int, goes_on: Turn | None = None) -> None:
-        beside = Beside(self.chat.leaf)
+        beside = Beside(self.chat.leaf, goes_on=goes_on, written=self._stage.composer.document.text)
         question = self.chat.go_back_to(question_id)
         if question is not None:
             self.editing.follow(self.chat)
@@ -226,7 +231,8 @@ class Dialogue:
         text, attached = message
         self._sending = typed_as(text)
         self.editing.end()
-        beside, gone = Beside(self.chat.leaf, edited=turn), self._stage.transcript.from_message(said.id)
+        beside = Beside(self.chat.leaf, edited=turn, written=self._stage.composer.document.text)
+        gone = self._stage.transcript.from_message(said.id)
         question = self.chat.say(text, attached, instead_of=said)
         self._sending = ""
         self._stage.keep_unsent()
@@ -327,7 +333,12 @@ class Dialogue:
     async def _take_back(self, live: LiveAnswer) -> None:
         """Nothing came of an answer: what was on screen before it is there again, and its message in the composer."""
         failure, beside, stage = live.answer.failure, live.beside, self._stage
-        text = self.chat.take_back(live.question) if live.asked is not None else None
+        interrupting = stage.composer.document.text != (beside.written if beside is not None else "")
+        text = None
+        if live.asked is not None:
+            self._sending = typed_as(live.question.text)
+            stage.keep_unsent()  # there before it is gone from the store
+            text = self.chat.take_back(live.question)
         if beside is not None:
             self.chat.show_branch(beside.leaf)
             await stage.show_chat()
@@ -335,12 +346,25 @@ class Dialogue:
             self.editing.begin(beside.edited, text)
         elif text is not None:
             stage.composer.give_back(typed_as(text))
+        if text is not None:
+            self._sending = ""
         stage.keep_unsent()
-        if failure is not None:
-            stage.say(failure.message, "warning")
-        else:
-            stage.say(BACK)
         stage.show_empty()
+        if failure is None:
+            stage.say(BACK)
+        elif live.refused:
+            said = live.answer.settings.messages
+            stage.outgrown(Refusal(failure, said, self._once_more(live), text is not None, interrupting))
+        else:
+            stage.say(failure.message, "warning")
+
+    def _once_more(self, live: LiveAnswer) -> Callable[[], Awaitable[None]]:
+        """Asks for the same answer again, after :meth:`_take_back`."""
+        if live.asked is not None:
+            return self.send
+        if live.beside is not None and live.beside.goes_on is not None:
+            return partial(self.continue_, live.beside.goes_on)
+        return partial(self.regenerate, live.question)
 
     async def _take_waiting(self) -> Turn | None:
         if self._waiting is None:

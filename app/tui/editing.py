@@ -21,6 +21,8 @@ class Editing:
         self.turn: Turn | None = None
         self.waiting = Unsent()
         """What stood in the composer before: this, and not what it holds now, is the chat's unsent text."""
+        self.came_back = ""
+        """What the message had become when it was sent and refused: it must not get lost with the process."""
         self._stage = stage
         self._left: dict[int, Unsent] = {}
         """Message -> what it had become when its editing was left."""
@@ -32,6 +34,7 @@ class Editing:
         left = self._left.pop(turn.message.id, None)
         self.waiting = self._stage.take_unsent()
         self.turn = turn
+        self.came_back = typed_as(text) if text is not None else ""
         composer = self._stage.composer
         if text is None and left is not None:
             composer.restore(left)
@@ -51,7 +54,7 @@ class Editing:
 
     def end(self) -> None:
         """It was sent, or left: the composer holds again what it held before, and what was typed since."""
-        self.turn = None
+        self.turn, self.came_back = None, ""
         unsent, self.waiting = self.waiting.above(self._stage.take_unsent()), Unsent()
         self._stage.put_unsent(unsent)
         self._stage.show_editing(None)

@@ -26,6 +26,10 @@ class Beside:
     """The last message of the branch that was on screen."""
     edited: Turn | None = None
     """The message that was edited; None: its answer is made again, or goes on."""
+    goes_on: Turn | None = None
+    """The answer that goes on."""
+    written: str = ""
+    """What stood in the composer when it was asked for, as drawn."""
 
 
 class KeptAnswer:

@@ -66,6 +66,8 @@ MODES: Final = (
 
 PICKER: Final = (Binding("escape,ctrl+t", "close", "back", key_display="esc", id="picker.close"),)
 
+OVERFLOW: Final = (Binding("escape", "close", "stop", key_display="esc", id="overflow.close"),)
+
 FIRST_STEPS: Final = (Binding("escape", "leave", "type", key_display="esc", id="first.leave"),)
 
 

@@ -12,6 +12,7 @@ from app.library.records import Library, ShelfError
 from app.receipt import backend_words
 from app.tui.background import aside
 from app.tui.fetching import DownloadWatch
+from app.tui.model_choice import Choice
 from app.tui.widgets.first_steps import Action, FirstSteps
 from app.tui.widgets.welcome import Welcome
 from engine.protocol import Described, SpeculationMode
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from app.last_choice import Memory
     from app.library.records import Entry
     from app.tui.app import SlipstreamApp
-    from app.tui.model_choice import Choice
     from engine.protocol import Device, LoadSettings
 
 log = logging.getLogger(__name__)
@@ -122,6 +122,23 @@ class ModelsDoor:
         chat.use(load, choice.words, drafting=choice.drafting)
         if choice.drafting:
             self.keep_mode(chat.mode)  # a draft was chosen, so one may propose
+
+    def use_window(self, size: int, words: str) -> None:
+        """The pair that answers is loaded again, with a context of ``size`` tokens. The next start has it, too, if the
+        pair is the one that was chosen last."""
+        chat = self._app.chat_screen
+        held = chat.answering.load if chat is not None else None
+        if chat is None or held is None:
+            return
+        load = held.model_copy(update={"context": size})
+        if self._memory is not None and self._memory.read().target == held.target.path:
+            self._chosen = load, Choice(held.target.path, held.draft.path if held.draft else "", words, size)
+        chat.use(load, words)
+
+    @property
+    def gpus(self) -> tuple[Device, ...]:
+        """Those with memory of their own, as they are without the pair that is loaded."""
+        return self._gpus
 
     # ------------------------------------------------------------------------------------------------ remembering
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from app.last_choice import Memory
     from app.library.records import Library
     from app.tui.app import SlipstreamApp
+    from app.tui.overflow_policy import Policy
     from app.tui.ports import Engine, PairRequest
     from engine.protocol import GenerateSettings, LoadSettings
 
@@ -46,6 +47,7 @@ def run_chat(
     first_run: bool = False,
     save_folder: str = "",
     by_name: ByName | None = None,
+    overflow: Policy = "ask",
 ) -> int:
     """Open the chat and return the exit code: 0 quit, 1 error (one sentence on stderr), 128 + n ended by signal n.
 
@@ -55,7 +57,8 @@ def run_chat(
     it shows, and from the paths of a target and a draft to what the engine loads. ``memory``: where choices are kept
     for the next start; ``first_run``: nothing but the starter was ever used, so the empty chat says what else there is.
     ``save_folder``: for answers that are saved to files; empty: the current folder. ``by_name``: presets and system
-    prompts, and where ``defaults`` and ``system`` come from.
+    prompts, and where ``defaults`` and ``system`` come from. ``overflow``: what becomes of a
+    chat that outgrows the context.
     """
     fault: BaseException | None = None
     code = 0
@@ -71,6 +74,7 @@ def run_chat(
         "first_run": first_run,
         "save_folder": save_folder,
         "by_name": by_name,
+        "overflow": overflow,
     }
     try:
         with borrowed_terminal(log_path) as terminal:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from app.tui.answering import Answering
     from app.tui.conversation import OpenChat
     from app.tui.model_choice import Choice
+    from app.tui.overflow_policy import Policy
     from engine.protocol import GenerateSettings, LoadSettings, SpeculationMode
 
 Severity = Literal["information", "warning", "error"]
@@ -32,6 +33,8 @@ class Models(Protocol):
     """What is known of them; None: nobody has asked yet."""
     by_name: ByName
     """Presets and system prompts."""
+    overflow: Policy
+    """What becomes of a chat that outgrows the context, where the chat says nothing."""
 
     @property
     def has_library(self) -> bool: ...

@@ -6,13 +6,14 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.attached import AttachmentError, since
+from app.attached import AttachmentError, about_tokens, since
 from app.chats.records import Attachment, StoreError, Unsent
 from app.tui import commands
 from app.tui.background import aside
 from app.tui.drafts import Drafts
 from app.tui.recall import Recall
 from app.tui.widgets.attached_row import AttachedRow
+from app.tui.widgets.header import Header
 
 if TYPE_CHECKING:
     from app.tui.attaching import Attaching
@@ -164,10 +165,12 @@ class Writing:
         return commands.message_of(text), attached
 
     def show_attached(self) -> None:
-        """The files that the text mentions."""
-        text = self._composer.typed
+        """The files that the text mentions, and what text and files add to the context."""
+        text, attached = self._composer.typed, self._screen.query_one(AttachedRow)
         if self._attaching_ is not None or "@" in text:
-            self._screen.query_one(AttachedRow).show(self._attaching.look(text))
+            attached.show(self._attaching.look(text))
+        of_files = sum(chip.tokens for chip in attached.chips)
+        self._screen.query_one(Header).written = about_tokens(self._composer.bytes_written) + of_files
 
     async def _look_at_files(self) -> None:
         """A text that came back may mention files."""

@@ -92,6 +92,8 @@ class Fit:
     free: int | None
     gpu: str | None = None
     """What goes to the GPU, in words; None where there is none."""
+    needed: int = 0
+    """Bytes of main memory that it takes: the estimate without what goes to the GPU."""
 
 
 def context_of(target: Shape, context: int | None = None) -> int:
@@ -139,7 +141,7 @@ def judge_fit(
     sentence = _sentence(wanted, needed, room, words, gpu)
     if words == "does not fit" and room is not None and (smaller := _smaller(target, draft, wanted, room, gpus)):
         sentence += f" A context of {smaller:,} tokens would fit."
-    return Fit(words, sentence, wanted, room, gpu)
+    return Fit(words, sentence, wanted, room, gpu, needed)
 
 
 def _cells(context: int) -> int:

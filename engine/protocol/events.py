@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from engine.protocol.record import FinishReason, LoadingWhat, Record
-from engine.protocol.results import Device, Difference, ErrorCode, PairInfo, Receipt, SelfTestResult
+from engine.protocol.results import Device, Difference, ErrorCode, Outgrown, PairInfo, Receipt, SelfTestResult
 from engine.stats import Stats
 
 
@@ -105,6 +105,7 @@ class Failed(Record):
     code: ErrorCode
     message: str
     detail: str = Field("", description="log lines or numbers for the details pane, never a traceback on screen")
+    outgrown: Outgrown | None = Field(None, description="where a conversation was too large for the context")
 
 
 class Described(Record):

@@ -165,6 +165,15 @@ class Difference(Record):
     width: int = Field(description="tokens of the pass that chose")
 
 
+class Outgrown(Record):
+    """A conversation that does not fit the context, and what leaving out its oldest turns would make of it."""
+
+    tokens: int = Field(description="that would have to be sent, the answer so far included")
+    context: int = Field(description="tokens that the window holds")
+    dropped: int = Field(description="oldest messages to leave out (system messages never are); 0: that does not help")
+    left: int = Field(description="tokens that would still have to be sent")
+
+
 class ErrorCode(StrEnum):
     """What went wrong, for code; people read :attr:`Failed.message`."""
 

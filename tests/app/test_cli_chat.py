@@ -54,7 +54,9 @@ def test_options_and_settings_reach_the_chat(
 ) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    (home / "settings.toml").write_text('system = "Be brief."\ntemperature = 0.1\ntop_k = 1\nsped = 3\n')
+    (home / "settings.toml").write_text(
+        'system = "Be brief."\ntemperature = 0.1\ntop_k = 1\noverflow = "stop"\nsped = 3\n'
+    )
     model = tmp_path / "m.gguf"
     model.touch()
     assert slipstream(monkeypatch, "chat", "--model", str(model), "--speculation", "off", "--temperature", "1.5") == 0
@@ -62,7 +64,7 @@ def test_options_and_settings_reach_the_chat(
     defaults = call["defaults"]
     assert call["load"].target.path == str(model)
     assert (defaults.speculation, defaults.sampling.temperature, defaults.sampling.top_k) == ("off", 1.5, 1)
-    assert call["system"] == "Be brief."
+    assert (call["system"], call["overflow"]) == ("Be brief.", "stop")
     assert [complaint.split("'")[1] for complaint in call["complaints"]] == ["sped"]
 
 

@@ -120,6 +120,12 @@ def test_without_a_policy_nothing_is_left_out(narrow: Driver) -> None:
     assert isinstance(failed, Failed)
     assert failed.code is ErrorCode.PROMPT_TOO_LARGE
     assert failed.message.startswith("The conversation is ")
+    assert failed.outgrown is not None
+    assert (failed.outgrown.tokens, failed.outgrown.context) == (int(failed.detail.split()[1]), WINDOW)
+    shorter = narrow.ask(*turns, overflow="drop-oldest", max_tokens=None, stop=("e",))
+    assert shorter.receipt is not None
+    assert failed.outgrown.dropped == shorter.receipt.dropped_messages > 0
+    assert failed.outgrown.left == shorter.stats.prompt_tokens
     answer = narrow.ask(*turns[-3:], max_tokens=4)
     assert answer.receipt is not None
     assert answer.receipt.dropped_messages == 0

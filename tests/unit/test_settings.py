@@ -52,6 +52,7 @@ def test_everything_can_be_set(file: Path) -> None:
         xtc_probability = 0.5
         xtc_threshold = 0.2
         context = 4096
+        overflow = "drop-oldest"
         threads = 3
         mode = "exact"
         gpu_layers = 20
@@ -101,6 +102,10 @@ def test_everything_can_be_set(file: Path) -> None:
         (
             "speculation = 'on'",
             "speculation = 'on' should be 'off', 'lookup', 'draft' or 'auto'; using the default (\"auto\")",
+        ),
+        (
+            "overflow = 'drop'",
+            "overflow = 'drop' should be 'ask', 'stop' or 'drop-oldest'; using the default (\"ask\")",
         ),
         (
             "gpu_layers = 'some'",

@@ -21,6 +21,8 @@ from app.tui.keys import CHAT
 from app.tui.live import FRAME_SECONDS
 from app.tui.names import short_name, speaker_name
 from app.tui.news import EngineNews
+from app.tui.overflow_policy import for_engine
+from app.tui.overflowing import Overflowing, Refusal
 from app.tui.screens.turns import NO_RECEIPT, TurnScreen
 from app.tui.widgets.attached_row import AttachedRow
 from app.tui.widgets.completions import Completions
@@ -30,6 +32,7 @@ from app.tui.widgets.header import Header
 from app.tui.widgets.key_bar import KeyBar
 from app.tui.widgets.legend import Legend
 from app.tui.widgets.notice import NoticeLine, Severity
+from app.tui.widgets.overflow_picker import OverflowPicker
 from app.tui.widgets.prompt_row import NextAnswer, PromptRow
 from app.tui.widgets.speculation_picker import SpeculationPicker
 from app.tui.widgets.too_small import TooSmall
@@ -82,6 +85,7 @@ class ChatScreen(TurnScreen):
         self.system_prompt = system
         self.opened = False
         self.dialogue = Dialogue(self, store, engine, load, no_model)
+        self.overflowing = Overflowing(self)
         self._news = EngineNews(self, "" if load else no_model)
         self.writing: Writing
         """What goes on around the composer; there once the screen is."""
@@ -96,6 +100,7 @@ class ChatScreen(TurnScreen):
         yield Static(JUMP, id="jump", markup=False)
         with Vertical(id="foot"):
             yield SpeculationPicker()
+            yield OverflowPicker()
             yield Legend()
             yield NoticeLine(markup=False)
             yield EditingRow()
@@ -168,6 +173,14 @@ class ChatScreen(TurnScreen):
         """The user knows of this failure already."""
         self._news.was_told(failure)
 
+    def outgrown(self, refusal: Refusal) -> None:
+        """The conversation does not fit the context."""
+        self.overflowing.refused(refusal)
+
+    @on(OverflowPicker.Answered)
+    async def _answered(self, event: OverflowPicker.Answered) -> None:
+        await self.overflowing.answer(event.way)
+
     # ----------------------------------------------------------------------------------------------- the dialogue
 
     @on(Composer.Sent)
@@ -203,7 +216,8 @@ class ChatScreen(TurnScreen):
 
     def settings_now(self) -> GenerateSettings:
         """How answers of this chat are made: the defaults, and what the chat does otherwise."""
-        return merged(self.defaults, self.chat.conversation.settings)
+        settings = merged(self.defaults, self.chat.conversation.settings)
+        return settings.model_copy(update={"overflow": for_engine(self.overflowing.policy)})
 
     def settings(self) -> GenerateSettings:
         """How the next answer is to be made."""
@@ -259,9 +273,8 @@ class ChatScreen(TurnScreen):
         self.show_trouble()
         self._news.tell(state, self.mode, self.speaker(), answering=live is not None)
         settings = self.settings_now()
-        self.query_one(NextAnswer).show(
-            settings.speculation, state.pair, settings.sampling.temperature, differing(self.defaults, settings)
-        )
+        others = [*self.overflowing.differing(), *differing(self.defaults, settings)]
+        self.query_one(NextAnswer).show(settings.speculation, state.pair, settings.sampling.temperature, others)
         named = self.speaker() if self.target_path or state.pair else None
         self.query_one(Welcome).show(named, failed=state.failure is not None)
         if live is not None:
@@ -279,6 +292,7 @@ class ChatScreen(TurnScreen):
         self.chat_shown()
 
     def chat_shown(self) -> None:
+        self.overflowing.follow(self.chat)
         self.dialogue.editing.follow(self.chat)  # before the composer holds the text of another chat
         self.writing.follow(self.chat.conversation.id)
         self.run_worker(note_changed_files(self), group="changed files", exclusive=True, exit_on_error=False)
@@ -345,14 +359,18 @@ class ChatScreen(TurnScreen):
             return self.dialogue.live is None and not self.chat.empty
         if action == "leave_edit" and self._esc_is_taken:
             return False
-        if action == "select" and self.query_one(SpeculationPicker).display:
+        if action == "select" and self._picker_is_open:
             return False
         return super().check_action(action, parameters)
 
     @property
+    def _picker_is_open(self) -> bool:
+        return self.overflowing.asking or self.query_one(SpeculationPicker).display
+
+    @property
     def _esc_is_taken(self) -> bool:
         """Whether it closes a list above the composer."""
-        return self.query_one(SpeculationPicker).display or self.query_one(Completions).display
+        return self._picker_is_open or self.query_one(Completions).display
 
     def action_stop(self) -> None:
         self.answering.stop()
@@ -392,6 +410,10 @@ class ChatScreen(TurnScreen):
         else:
             self.chat.read_title()
             self.engine_changed()
+
+    def action_context(self) -> None:
+        """How full the context is, and what can be done about it."""
+        self.overflowing.show()
 
     def action_copy(self) -> None:
         """Copy what is selected; never quit."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from textual import events
 from textual.content import Content
 from textual.reactive import reactive
 
@@ -31,6 +32,8 @@ class Header(Line):
     title: reactive[str] = reactive("")
     state: reactive[EngineState] = reactive(EngineState, always_update=True)
     used: reactive[int] = reactive(0)
+    written: reactive[int] = reactive(0)
+    """About how many tokens the composer holds."""
     unsaved: reactive[bool] = reactive(False)
     """Something is in memory only; stays until it is on disk."""
     getting: reactive[str] = reactive("")
@@ -51,7 +54,7 @@ class Header(Line):
     def _engine(self, wide: bool, width: int) -> Content:
         state = self.state
         if state.pair is not None:
-            context = context_meter(self.used, state.pair.context, bar=wide)
+            context = context_meter(self.used, state.pair.context, written=self.written, bar=wide)
             if not wide:
                 return context
             badge = state.pair.badge if width >= 112 or len(state.pair.badge) < 10 else state.pair.badge.split(", ")[-1]
@@ -71,6 +74,14 @@ class Header(Line):
             return Content.styled("engine stopped", "$warning")
         return Content.styled("no model loaded", "$warning")
 
+    async def on_click(self, event: events.Click) -> None:
+        """The meter leads to what can be done about the context."""
+        pair = self.state.pair
+        if pair is not None:
+            meter = context_meter(self.used, pair.context, bar=self.content_size.width >= WIDE)
+            if event.x - self.gutter.left >= self.content_size.width - meter.cell_length:
+                await self.run_action("screen.context")
+
     @staticmethod
     def _pair(pair: PairInfo, room: int) -> str:
         """Both models; the draft's quantization is the first thing to go where there is no room for it."""
@@ -86,13 +97,20 @@ class Header(Line):
         return f"loading {name if loading.what == 'target' else 'the draft'} {loading.fraction * 100:3.0f} %"
 
 
-def context_meter(used: int, size: int, *, bar: bool = True) -> Content:
-    """``ctx 1.2k/8k ━━──────``, warm from 75 %, hot from 90 %."""
+def context_meter(used: int, size: int, *, written: int = 0, bar: bool = True) -> Content:
+    """``ctx 1.2k/8k ━━──────``, warm from 75 %, hot from 90 %. ``written``: tokens that wait in the composer; they
+    are shown, in a weaker colour, where they bring it there."""
     used = min(used, size)  # the token that did not fit any more is counted, too
-    share = used / size if size else 0.0
+    share = (used + written) / size if size else 0.0
     colour = "$error" if share >= RED else "$warning" if share >= AMBER else "$accent"
     text = Content.styled(f"ctx {short_count(used)}/{short_count(size)}", "$muted" if share < AMBER else colour)
     if not bar:
         return text
-    filled = min(METER_CELLS, max(1 if used else 0, round(share * METER_CELLS)))
-    return Content.assemble(text, " ", ("━" * filled, colour), ("━" * (METER_CELLS - filled), "$rule"))
+    filled = _cells(used, size)
+    coming = _cells(used + written, size) - filled if share >= AMBER else 0
+    rest = METER_CELLS - filled - coming
+    return Content.assemble(text, " ", ("━" * filled, colour), ("━" * coming, f"{colour} 45%"), ("━" * rest, "$rule"))
+
+
+def _cells(tokens: int, size: int) -> int:
+    return min(METER_CELLS, max(1 if tokens else 0, round(tokens / size * METER_CELLS))) if size else 0

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from engine.protocol import Receipt
 
 INTERRUPTED: Final = "interrupted: Slipstream ended before the answer did. What had arrived is kept."
+FULL: Final = "The answer ends here because {why}. /context makes room, then /continue goes on."
 NO_XRAY: Final = "no X-ray: who proposed these tokens was not kept"
 PART_XRAY: Final = "X-ray of what came last: who proposed the tokens that this answer goes on with was not kept"
 
@@ -212,8 +213,11 @@ class AnswerTurn(SelectableTurn):
             self.error.show(INTERRUPTED)
         stats = figures.stats() if figures else None
         notes = [clean_line(note, 400) for note in receipt.notes(stored)] if stored else []
-        if figures and figures.finish_reason == "length" and not any(note.endswith(" is full") for note in notes):
-            self.error.show("cut off: the token limit or the end of the context was reached")
+        if figures and figures.finish_reason == "length":
+            full = next((note for note in notes if note.startswith("the context ") and note.endswith(" is full")), "")
+            notes = [note for note in notes if note != full]
+            limit = "cut off: the token limit or the end of the context was reached"
+            self.error.show(FULL.format(why=full) if full else limit)
             self.error.add_class("calm")
         if stats is not None and stats.output_tokens:
             self.receipt.display = True

@@ -226,7 +226,9 @@ async def test_a_full_context_is_said_once_and_the_meter_ends_at_its_size() -> N
     )
     async with chat(client) as it:
         await it.ask("go")
-        await it.sees(full, "ctx 256/256")
+        words = f"The answer ends here because {full}. /context makes room, then /continue goes on."
+        await it.sees(words, "ctx 256/256")
+        assert it.words.count("is full") == 1
         assert "cut off" not in it.shown
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from engine.overflow import Fitted, TooLarge, drop_oldest, fit, reserve_for_answer
 from engine.prompt import Prompt
-from engine.protocol import GenerateSettings, Message, TemplateInfo
+from engine.protocol import GenerateSettings, Message, Outgrown, TemplateInfo
 
 SIZE = 256
 
@@ -156,6 +156,37 @@ def test_the_policy_is_the_callers() -> None:
     assert fit(GenerateSettings(messages=messages, overflow="drop-oldest"), render, SIZE).dropped > 0
 
 
+def test_a_refusal_says_what_leaving_out_would_do_and_renders_the_whole_once() -> None:
+    messages = tuple(chat(16, system="Be kind."))
+    wholes = 0
+
+    def counted(said: Sequence[Message]) -> Prompt:
+        nonlocal wholes
+        wholes += len(said) == len(messages)
+        return render(said)
+
+    with pytest.raises(TooLarge) as refused:
+        fit(GenerateSettings(messages=messages), counted, SIZE)
+    shorter = fitted(messages)
+    assert refused.value.outgrown(SIZE) == Outgrown(
+        tokens=629, context=SIZE, dropped=shorter.dropped, left=len(shorter.prompt.ids)
+    )
+    assert wholes == 1
+
+
+@pytest.mark.parametrize("overflow", ["stop", "drop-oldest"])
+def test_a_refusal_says_when_leaving_out_does_not_help(overflow: Literal["stop", "drop-oldest"]) -> None:
+    messages = (*chat(3)[:-1], said("user", "x" * 300))
+    with pytest.raises(TooLarge) as refused:
+        fit(GenerateSettings(messages=messages, overflow=overflow), render, SIZE)
+    outgrown = refused.value.outgrown(SIZE)
+    assert (outgrown.dropped, outgrown.left) == (0, 301)
+    assert outgrown.tokens == (381 if overflow == "stop" else 301)
+    with pytest.raises(TooLarge) as refused:
+        fit(GenerateSettings(messages=messages[-1:], overflow=overflow), render, SIZE)
+    assert refused.value.outgrown(SIZE) == Outgrown(tokens=301, context=SIZE, dropped=0, left=301)
+
+
 # ------------------------------------------------------------------------------------------------- a continued answer
 
 
@@ -185,6 +216,9 @@ def test_without_a_policy_the_answer_so_far_counts_in_full() -> None:
     assert caught.value.sentence(SIZE).startswith(
         "The conversation with the answer so far is 257 tokens long and the context holds 256."
     )
+    dropping = fit(drop_settings(messages), render, SIZE, SIZE - 180 + 1)
+    outgrown = caught.value.outgrown(SIZE)
+    assert (outgrown.dropped, outgrown.left) == (dropping.dropped, len(dropping.prompt.ids) + SIZE - 180 + 1)
 
 
 @pytest.mark.parametrize("system", ["", "Be kind."])

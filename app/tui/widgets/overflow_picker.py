@@ -1,0 +1,116 @@
+"""The question what to do about a conversation that outgrows the context: every way, what it means here, or why not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, ClassVar, Final, get_args
+
+from textual import events
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.content import Content
+from textual.message import Message
+from textual.widgets import OptionList, Static
+from textual.widgets.option_list import Option
+
+from app.clean import clean_line
+from app.tui.keys import OVERFLOW
+from app.tui.overflow_choices import Way
+from app.tui.widgets.speculation_picker import ModeList
+
+if TYPE_CHECKING:
+    from app.tui.overflow_choices import Choice, Choices
+
+NARROW: Final = 100
+
+
+class WayList(ModeList):
+    """A list that keeps its own keys only: what is typed or pasted is for the composer."""
+
+    def __init__(self) -> None:
+        super().__init__(compact=True, markup=False)
+        self.take: Callable[[events.Event], None] = lambda event: None
+        """Gets a key or a paste that is no key of the list, at once: the key behind it must find the composer."""
+
+    def _forward_event(self, event: events.Event) -> None:
+        """Where the app hands over keys, see ``SelectableTurn``."""
+        if isinstance(event, events.Paste) or (isinstance(event, events.Key) and event.is_printable):
+            self.take(event)
+        else:
+            super()._forward_event(event)
+
+
+class OverflowPicker(Vertical):
+    """Hidden until :meth:`ask`. Speaks :class:`Answered`."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*OVERFLOW]
+
+    class Answered(Message):
+        """What is to be done."""
+
+        def __init__(self, way: Way) -> None:
+            super().__init__()
+            self.way: Way = way
+
+    _choices: Choices | None = None
+
+    def compose(self) -> ComposeResult:
+        yield Static(classes="heading", markup=False)
+        yield WayList()
+
+    def on_mount(self) -> None:
+        self.display = False
+
+    def ask(self, choices: Choices, take: Callable[[events.Event], None]) -> None:
+        """Show the ways. The last one, which changes nothing, is highlighted: an enter that was meant for something
+        else does no harm. ``take``: see :class:`WayList`."""
+        self._choices = choices
+        self.query_one(WayList).take = take
+        self.query_one(Static).update(Content(clean_line(choices.heading, 200)))
+        self._show_rows(len(choices.rows) - 1)
+        self.display = True
+        self.screen.set_focus(self.query_one(WayList))
+
+    def close(self) -> None:
+        self._choices = None
+        self.display = False
+
+    def action_close(self) -> None:
+        self._answer("stop")
+
+    def on_resize(self) -> None:
+        """Rows say as much as there is room for."""
+        if self._choices is not None:
+            self._show_rows(self.query_one(WayList).highlighted)
+
+    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
+        event.stop()
+        for way in get_args(Way):
+            if way == event.option_id:
+                self._answer(way)
+
+    def on_descendant_blur(self) -> None:
+        """The focus went elsewhere, to the composer by a click for instance; not when the whole terminal lost it."""
+        if self._choices is not None and self.screen.focused not in (None, self.query_one(WayList)):
+            self._answer("stop")
+
+    def _answer(self, way: Way) -> None:
+        self.post_message(self.Answered(way))
+
+    def _show_rows(self, highlighted: int | None) -> None:
+        assert self._choices is not None
+        options = self.query_one(WayList)
+        narrow = self.app.size.width < NARROW
+        rows = self._choices.rows
+        width = max(len(row.label) for row in rows)
+        options.set_options(Option(_row(row, width, narrow), id=row.way, disabled=bool(row.why_not)) for row in rows)
+        options.highlighted = highlighted
+
+
+def _row(row: Choice, width: int, narrow: bool) -> Content:
+    label = f"{row.label:<{width}}  "
+    if row.why_not:
+        return Content.assemble(("✕ ", "$warning"), label, (clean_line(row.why_not, 110), "$muted"))
+    more = "" if narrow else row.more
+    return Content.assemble(("○ ", "$muted"), label, (clean_line(row.words + more, 160), "$muted"))
