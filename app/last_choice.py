@@ -1,4 +1,4 @@
-"""What was chosen last in the terminal interface, for the next start: the pair, and who may propose.
+"""What was chosen last in the terminal interface, for the next start: the pair, who may propose, and the colours.
 
 A small file of the program's own: settings.toml is the user's and is only read. Options of the command line and what
 settings.toml sets stand above it. It is a help, never a must: one that is missing, damaged or cannot be written is as
@@ -32,6 +32,8 @@ class LastChoice(BaseModel):
     context: int | None = None
     """Tokens of context that the catalogue starts the pair with."""
     speculation: SpeculationMode | None = None
+    theme: str = ""
+    """The colours, by their name; empty: nothing was chosen."""
     said_gone: str = ""
     """The file of which was said that it is gone: once is enough. When it is there again, it is used again."""
 
@@ -74,6 +76,10 @@ class Memory:
     def keep_speculation(self, mode: SpeculationMode) -> None:
         """This mode was chosen."""
         self._change(speculation=mode)
+
+    def keep_theme(self, name: str) -> None:
+        """These colours were chosen."""
+        self._change(theme=name)
 
     def keep_said_gone(self, file: str) -> None:
         """It was said that this file is gone."""

@@ -24,16 +24,16 @@ class UnknownPreset(Exception):
 # are possible at all, the temperature how evenly one of them is drawn.
 _CORE: Final = ("temperature", "top_k", "top_p", "min_p")
 BUILT_IN: Final[Mapping[str, Preset]] = {
-    # For facts, code, summaries, and whatever should come out nearly the same each time. Not temperature 0: small models
-    # fall into loops there. min_p 0.1 leaves out what is less than a tenth as likely as the best token, which is most
-    # of what derails an answer. Drafts are accepted most often here, so it is the fastest of the three, too.
+    # For facts, code, summaries, and whatever should come out nearly the same each time. Not temperature 0: small
+    # models fall into loops there. min_p 0.1 leaves out what is less than a tenth as likely as the best token, which is
+    # most of what derails an answer. Drafts are accepted most often here, so it is the fastest of the three, too.
     "precise": {"temperature": 0.3, "top_k": 40, "top_p": 0.9, "min_p": 0.1},
     # The engine's own defaults, which are llama.cpp's but for the temperature: what most chat models are tuned for.
     "balanced": {name: Sampling.model_fields[name].default for name in _CORE},
     # For stories, names, ideas. Tokens are drawn as likely as the model says (temperature 1), from a longer list, and
-    # top_p is off, since it cuts deepest where many ways to go on are good. min_p keeps the nonsense out: it adapts to how sure
-    # the model is (Nguyen et al., "Turning Up the Heat", arXiv 2407.01082, recommend 0.05 to 0.1). Not top_k 0: looking
-    # at the whole vocabulary would cost milliseconds a token and bring nothing that min_p leaves.
+    # top_p is off, since it cuts deepest where many ways to go on are good. min_p keeps the nonsense out: it adapts to
+    # how sure the model is (Nguyen et al., "Turning Up the Heat", arXiv 2407.01082, recommend 0.05 to 0.1). Not top_k
+    # 0: looking at the whole vocabulary would cost milliseconds a token and bring little that min_p leaves.
     "creative": {"temperature": 1.0, "top_k": 100, "top_p": 1.0, "min_p": 0.05},
 }
 

@@ -57,6 +57,9 @@ def _usable_name(name: str) -> str:
     return name
 
 
+KEYS: Final = "keys"
+"""A table, so it comes last in a file. What may stand in it is known to app/tui/keymap.py."""
+
 GpuLayerSetting = Annotated[int, Field(ge=0)] | Literal["auto", "all"]
 Name = Annotated[str, AfterValidator(_usable_name)]
 
@@ -172,7 +175,13 @@ class Settings(Samplers):
     """The folder that answers are saved to from the chat. Empty: the folder that Slipstream was started in."""
 
     theme: str = "slipstream-dark"
-    """The colours of the terminal interface, by the theme's name."""
+    """The colours of the terminal interface, by the theme's name. Not set: as chosen last."""
+
+    motion: Literal["full", "reduced"] = "full"
+    """"reduced": nothing slides or blinks in the terminal interface, and answers grow line by line."""
+
+    keys: dict[str, Any] = {}
+    """Other keys for the terminal interface, in a table below everything else; f1 there shows all keys by name."""
 
     preset: str | None = None
     """Samplers by one name: "precise", "balanced", "creative" or one of your own; those set below stand above it."""
@@ -211,7 +220,7 @@ def default_file() -> str:
     """A settings file with every setting explained and commented out: each line shows the default, and the tables, for
     which there is none, an example."""
     samplers = list(Samplers.model_fields)
-    plain = [name for name in Settings.model_fields if name not in (*samplers, *TABLES)]
+    plain = [name for name in Settings.model_fields if name not in (*samplers, *TABLES, KEYS)]
     lines = ["# Slipstream's settings. Take the # from a line and change its value.", ""]
     for name in (*plain, *samplers):
         default = Settings.model_fields[name].default
@@ -219,6 +228,7 @@ def default_file() -> str:
     lines += ["# Tables of entries with names; every setting above must stand above them.", ""]
     lines += [f"# {_described(name)}" for name in TABLES]
     lines += [f"# {line}".rstrip() for line in EXAMPLES.split("\n")]
+    lines += ["", f"# {_described(KEYS)}", f"# [{KEYS}]", '# "chat.compare" = "ctrl+r"']
     return "\n".join([*lines, ""])
 
 

@@ -67,17 +67,15 @@ def _complaint(record: type[BaseModel], values: Mapping[str, Any], path: Path, e
     for error in errors:
         if error["type"] == BAD_NAME:
             return f"[{_dotted(outer)}]: {clean_line(key, 60)!r} {error['msg']}; it is left out"
-    known = bool(outer) and key in record.model_fields
-    misplaced = " (a setting of this name stands above the first [table])" if known else ""
     if errors[0]["type"] == "extra_forbidden":
         what = f"in [{_dotted(outer)}] there is no sampler" if outer else "there is no setting"
-        return f"{what} {clean_line(key, 60)!r}{misplaced or _near(record, key)}; it is ignored"
+        return f"{what} {clean_line(key, 60)!r}{_meant(record, key)}; it is ignored"
     value: Any = values
     for name in path:
         value = value[name]
     wanted = " or ".join(_WANTED.get(error["type"], error["msg"].removeprefix("Input should be ")) for error in errors)
     instead = "it is left out" if outer else f"using the default ({_default(record, key)})"
-    return f"{_dotted(path)} = {_shown(value)} should be {wanted}{misplaced}; {instead}"
+    return f"{_dotted(path)} = {_shown(value)} should be {wanted}; {instead}"
 
 
 def _default(record: type[BaseModel], key: str) -> str:
@@ -97,7 +95,9 @@ def _shown(value: object) -> str:
     return words if len(words) <= 40 else words[:40] + "…"
 
 
-def _near(record: type[BaseModel], key: str) -> str:
+def _meant(record: type[BaseModel], key: str) -> str:
+    if key in record.model_fields:
+        return " (a setting of this name stands above the first [table])"
     from difflib import get_close_matches  # only for a file with a mistake in it
 
     close = get_close_matches(key, record.model_fields, n=1)

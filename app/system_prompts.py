@@ -170,7 +170,8 @@ def _from_disk(file: Path) -> _Kept:
     except ValidationError:
         reason = "It is damaged"
     raise PromptError(
-        f"The system prompts in {file} cannot be read: {reason}. It stays as it is; rename it, and new ones can be kept."
+        f"The system prompts in {file} cannot be read: {reason}. "
+        "It stays as it is; rename it, and new ones can be kept."
     )
 
 

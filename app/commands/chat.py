@@ -33,18 +33,20 @@ def open_chat(options: Mapping[str, Any], *, plain: bool = False, by_name: bool 
     ``plain``: in lines; ``by_name``: ``chat`` was typed, so that it also goes on without a terminal."""
     settings, complaints = effective_settings(options)
     says_who = origins(options, settings)
+    in_lines = plain or has_to_be_plain(by_name=by_name)
     memory = Memory(paths.last_choice_file())
     kept = memory.read()
-    last, gone = _last_choice(settings, kept, memory)
+    last, gone = _last_choice(settings, kept, memory, in_lines)
     if last.speculation is not None and "speculation" not in settings.model_fields_set:
         settings = settings.model_copy(update={"speculation": last.speculation})
         says_who["speculation"] = "chosen last"
+    theme = settings.theme if "theme" in settings.model_fields_set else kept.theme or settings.theme
     try:
         load, notes = wanted_pair(settings, last, draft_must_be_there=False)
     except CommandError as error:
         if options.get("model"):
             raise
-        load, notes = None, (f"{error} ctrl+l shows the models there are.",)
+        load, notes = None, (f"{error} {_models_key(settings, in_lines)} shows the models there are.",)
     either: dict[str, Any] = {
         "chats_file": paths.chats_file(),
         "log_path": paths.app_log(),
@@ -58,12 +60,21 @@ def open_chat(options: Mapping[str, Any], *, plain: bool = False, by_name: bool 
         "by_name": ByName(presets_of(settings), system_prompts(settings), says_who),
         "overflow": settings.overflow,
     }
-    if plain or has_to_be_plain(by_name=by_name):
+    if in_lines:
         from app.plain.run import run_plain
 
         return run_plain(client.make_client(), load, **either)
     first_run = not (settings.model or settings.draft or kept.target)
-    return run_chat(client.make_client(), load, theme=settings.theme, first_run=first_run, **either)
+    return run_chat(
+        client.make_client(),
+        load,
+        theme=theme,
+        keep_theme=None if "theme" in settings.model_fields_set else memory.keep_theme,
+        motion=settings.motion,
+        keys=settings.keys,
+        first_run=first_run,
+        **either,
+    )
 
 
 def has_to_be_plain(*, by_name: bool) -> bool:
@@ -81,7 +92,9 @@ def open_shelf() -> Library:
     return Shelf()
 
 
-def _last_choice(settings: Settings, kept: LastChoice, memory: Memory) -> tuple[LastChoice, tuple[str, ...]]:
+def _last_choice(
+    settings: Settings, kept: LastChoice, memory: Memory, in_lines: bool
+) -> tuple[LastChoice, tuple[str, ...]]:
     """What was chosen last, as far as it counts and is there, and a sentence where a file of it is gone: once."""
     if settings.model is not None:
         return kept.model_copy(update={"target": "", "draft": "", "context": None}), ()
@@ -90,4 +103,14 @@ def _last_choice(settings: Settings, kept: LastChoice, memory: Memory) -> tuple[
         return last, ()
     memory.keep_said_gone(gone)
     which, instead = ("model", "the starter answers") if gone == kept.target else ("draft", "the text so far proposes")
-    return last, (f"The {which} chosen last is gone ({clean_line(gone, 200)}); {instead}. ctrl+l shows what there is.",)
+    shows = f"{_models_key(settings, in_lines)} shows what there is."
+    return last, (f"The {which} chosen last is gone ({clean_line(gone, 200)}); {instead}. {shows}",)
+
+
+def _models_key(settings: Settings, in_lines: bool) -> str:
+    """What shows the models: the key of the screen, as the user has it, or the command."""
+    if in_lines:
+        return "/models"
+    from app.tui.keymap import read  # with Textual, which nobody needs before the engine is started
+
+    return read(settings.keys).map.shown("chat.models")

@@ -122,14 +122,19 @@ def _folder(name: str, folder: Path, problems: list[str]) -> dict[str, Any]:
 def _settings(problems: list[str]) -> dict[str, Any]:
     file = paths.settings_file()
     loaded = load_settings(file)
-    problems += loaded.complaints
+    wrong = [*loaded.complaints]
+    if loaded.settings.keys:
+        from app.tui.keymap import read  # with Textual: only where there is something to read
+
+        wrong += read(loaded.settings.keys).complaints
+    problems += wrong
     for name in ("model", "draft"):
         if wanted := getattr(loaded.settings, name):
             try:
                 find_model(wanted)
             except ModelNotFoundError as error:
                 problems.append(f'settings.toml: {name} = "{clean_line(wanted, 200)}": {error}')
-    return {"path": str(file), "exists": file.exists(), "wrong": list(loaded.complaints)}
+    return {"path": str(file), "exists": file.exists(), "wrong": wrong}
 
 
 def _catalog() -> Catalog:

@@ -67,14 +67,15 @@ def system_prompts(settings: Settings) -> SystemPrompts:
 def origins(options: Mapping[str, Any], settings: Settings) -> dict[str, str]:
     """Who says otherwise than Slipstream, setting by setting: what :func:`effective_settings` made of ``options``."""
     preset = presets_of(settings).get(settings.preset or "", NOTHING)
-    return {
-        name: COMMAND_LINE
-        if options.get(name) is not None
-        else f"preset {settings.preset}"
-        if name in preset and preset[name] == getattr(settings, name)
-        else SETTINGS_FILE
-        for name in settings.model_fields_set
-    }
+    found: dict[str, str] = {}
+    for name in settings.model_fields_set:
+        if options.get(name) is not None:
+            found[name] = COMMAND_LINE
+        elif name in preset and preset[name] == getattr(settings, name):
+            found[name] = f"preset {settings.preset}"
+        else:
+            found[name] = SETTINGS_FILE
+    return found
 
 
 def load_request(settings: Settings) -> LoadSettings:

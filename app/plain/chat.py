@@ -166,14 +166,15 @@ class PlainChat(ChatActions):
                 self.say(line)
         elif failure is not None:
             self.say(failure.message, "warning")
-            self._editing = live.beside.edited if live.beside is not None else None
-            if live.refused:
+            if live.refused and live.is_new_question:
+                self._editing = live.beside.edited if live.beside is not None else None
                 self._give_back(commands.typed_as(live.question.text))
+            if live.refused:
                 self.say(self._what_helps(), "warning")
 
     def _what_helps(self) -> str:
-        """Where the message is, and what is there beyond what the engine's sentence says."""
-        words = ["Your message stands at the prompt, to be changed."] if self._interactive else []
+        """Where the message is, and what there is beyond what the engine's sentence says."""
+        words = ["Your message stands at the prompt, to be changed."] if self._interactive and self.prefilled else []
         words.append("/new begins an empty chat. /overflow drop-oldest leaves out the oldest messages.")
         return " ".join([*words, "--context N at the start makes the context larger."])
 

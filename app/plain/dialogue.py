@@ -14,6 +14,7 @@ from app.plain.speech import Speech
 from app.receipt_words import counted
 from app.tui import continuing
 from app.tui.answering import Answer, Answering, Phase
+from app.tui.commands import typed_as
 from app.tui.conversation import OpenChat, Turn
 from app.tui.kept_answer import Beside, KeptAnswer
 from app.tui.thoughts import Thinking
@@ -59,6 +60,9 @@ class Host(Protocol):
     def settings(self) -> GenerateSettings: ...
 
     def speaker(self) -> str: ...
+
+    def keep_unsent(self, text: str) -> None:
+        """Keep what was typed and not sent with the chat."""
 
     def introduction(self) -> str:
         """What stands before the first word of an answer."""
@@ -188,6 +192,7 @@ class Dialogue:
     def _take_back(self, live: KeptAnswer) -> None:
         """Nothing came of an answer: the chat is as it was before."""
         if live.is_new_question:
+            self._host.keep_unsent(typed_as(live.question.text))  # there before it is gone from the chat
             self.chat.take_back(live.question)
         if live.beside is not None:
             self.chat.show_branch(live.beside.leaf)

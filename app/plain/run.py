@@ -128,6 +128,8 @@ class Talk:
         self._loop = loop
         self._chat = chat
         self._prompt = prompt
+        self._printed = ""
+        """The text that stands at a prompt that cannot show it."""
 
     def run(self, complaints: Iterable[str]) -> int:
         """Until somebody leaves; the engine is gone then, and what it said is kept."""
@@ -168,8 +170,10 @@ class Talk:
     def _read(self) -> str | None:
         """The next message; None: there is none."""
         chat, prefilled = self._chat, self._chat.prefilled
-        if prefilled and self._prompt.interactive and not self._prompt.prefills:
-            chat.lines.say(f"Not sent yet: {prefilled}")
+        if prefilled != self._printed and self._prompt.interactive and not self._prompt.prefills:
+            self._printed = prefilled
+            if prefilled:
+                chat.lines.say(f"Not sent yet: {prefilled}")
         chat.lines.hold()
         text: str | None = None
         try:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from app import receipt_sheet
 from app.receipt import notes, seconds
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
     from engine.protocol import Receipt
     from engine.stats import Stats
 
-NO_PROOF = "This answer has no receipt: the engine had to be stopped."
+_GAP: Final = re.compile(r"\s{2,}")
+NO_PROOF: Final = "This answer has no receipt: the engine had to be stopped."
 
 
 def text_of(turn: Turn) -> str:
@@ -56,8 +58,8 @@ def _section(title: str, rows: Iterable[Row | str]) -> list[str]:
 
 
 def _lines(rows: Iterable[Row | str]) -> list[str]:
-    """``label: value``. The screen's columns are single spaces here."""
-    return [row if isinstance(row, str) else f"{row.label}: {' '.join(row.value.split())}" for row in rows]
+    """``label: value``. What stands in columns on the screen is a list here: ``68, 81 %``."""
+    return [row if isinstance(row, str) else f"{row.label}: {_GAP.sub(', ', row.value)}" for row in rows]
 
 
 def _share(part: receipt_sheet.Time) -> str:

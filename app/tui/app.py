@@ -5,28 +5,35 @@ from __future__ import annotations
 import asyncio
 import logging
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import PurePath
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import on
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
+from textual.dom import DOMNode
 from textual.driver import Driver
+from textual.filter import LineFilter, Monochrome, NoColor
 from textual.screen import Screen
+from textual.widget import Widget
 
 from app.by_name import ByName
 from app.chats.records import Notice
+from app.clean import clean_line
 from app.library.records import Listing, ShelfError
-from app.tui import clipboard, commands
+from app.tui import clipboard, commands, keymap
 from app.tui.background import aside
 from app.tui.keys import APP
 from app.tui.models_door import ModelsDoor
+from app.tui.motion import calm, reduce_motion, reduced
+from app.tui.own_colours import OwnColours, colours_unwanted
 from app.tui.ports import plain_request
 from app.tui.screens.chat import ChatScreen
-from app.tui.theme import DARK, LIGHT, THEMES, fallback_variables
+from app.tui.theme import COLOURLESS, DARK, LIGHT, THEMES, fallback_variables
 from app.tui.widgets.first_steps import FirstSteps
 from app.tui.widgets.speculation_picker import SpeculationPicker
 from engine.protocol import GenerateSettings
@@ -54,14 +61,21 @@ WIDGET_STYLES: Final = [f"widgets/{name}.tcss" for name in STYLED.split()]
 
 LIBRARY_PATIENCE: Final = 1.0
 NOTHING_TO_COMPARE: Final = "There is nothing to compare yet: ask something, and let the answer end."
-NO_MODEL: Final = "No model is loaded: ctrl+l shows those that are here and those that can be fetched."
+NO_COLOURS: Final = "NO_COLOR is set in the environment, so there are no colours to choose from."
+NO_SUCH_THEME: Final = "settings.toml: there is no theme called {name}; slipstream-dark is used. /theme shows all."
+NO_MODEL: Final = "No model is loaded: {chat.models} shows those that are here and those that can be fetched."
 
 
 class SlipstreamApp(App[None]):
     """One chat screen over one engine and one store."""
 
     TITLE = "slipstream"
-    CSS_PATH: ClassVar[list[str | PurePath]] = ["app.tcss", "screens/chat.tcss", *WIDGET_STYLES]
+    CSS_PATH: ClassVar[list[str | PurePath]] = [
+        "app.tcss",
+        "screens/chat.tcss",
+        *WIDGET_STYLES,
+        "terminal_colours.tcss",
+    ]
     BINDINGS: ClassVar[list[BindingType]] = [*APP]
     ENABLE_COMMAND_PALETTE = True
     ALLOW_SELECT = True
@@ -84,8 +98,16 @@ class SlipstreamApp(App[None]):
         save_folder: str = "",
         by_name: ByName | None = None,
         overflow: Policy = "ask",
+        keep_theme: Callable[[str], None] | None = None,
+        motion: str = "full",
+        keys: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         super().__init__()
+        found = keymap.read(keys)
+        keymap.use(found.map)
+        self._bindings = found.map.applied(self._bindings)
+        if motion == "reduced":
+            reduce_motion(self)
         self.engine = engine
         self.load = load
         self.store = store
@@ -94,6 +116,9 @@ class SlipstreamApp(App[None]):
         self.by_name = by_name or ByName()
         self.complaints = tuple(complaints)
         self.no_model = no_model or NO_MODEL
+        self.by_name = by_name or ByName()
+        self.complaints = (*found.complaints, *complaints)
+        self.no_model = no_model or keymap.with_keys(NO_MODEL)
         """What helps where there is no model to load."""
         self._models = ModelsDoor(self, library, memory, first_run=first_run)
         self.listing: Listing | None = None
@@ -113,9 +138,9 @@ class SlipstreamApp(App[None]):
         """Called once when the app begins to end; run_chat sets its last resort there."""
         self._engine_closing: asyncio.Task[None] | None = None
         self._library_closing: asyncio.Task[None] | None = None
-        for own in THEMES:
-            self.register_theme(own)
-        self.theme = theme if theme in self.available_themes else DARK.name
+        self.keep_theme = keep_theme
+        """Keeps the theme that was chosen for the next start; None: settings.toml says which it is."""
+        self._begin_with_theme(theme)
 
     def get_driver_class(self) -> type[Driver]:
         driver = super().get_driver_class()
@@ -125,8 +150,49 @@ class SlipstreamApp(App[None]):
             return TerminalDriver
         return driver
 
+    # ----------------------------------------------------------------------------------------------------- colours
+
+    def _begin_with_theme(self, name: str) -> None:
+        """The theme that was chosen, or none at all where NO_COLOR asks for that."""
+        self.no_color = colours_unwanted()
+        self._filters = [one for one in self._filters if not isinstance(one, Monochrome | NoColor)]
+        self._own_colours = OwnColours(colourless=self.no_color)
+        for own in (COLOURLESS,) if self.no_color else THEMES:
+            self.register_theme(own)
+        if self.no_color:
+            self._theme_before = self.theme = COLOURLESS.name
+            return
+        if name not in self.available_themes and self.keep_theme is None:
+            self.complaints = (NO_SUCH_THEME.format(name=clean_line(name, 40)), *self.complaints)
+        self._theme_before = self.theme = name if name in self.available_themes else DARK.name
+
     def get_theme_variable_defaults(self) -> dict[str, str]:
-        return fallback_variables()
+        return fallback_variables(self.current_theme)
+
+    def get_line_filters(self) -> Sequence[LineFilter]:
+        filters = super().get_line_filters()
+        return [*filters, self._own_colours] if self.native_ansi_color else filters
+
+    def watch_theme(self, name: str) -> None:
+        """Chosen by whatever way, it is there at the next start."""
+        if name != self._theme_before and self.keep_theme is not None:
+            self.keep_theme(name)
+        self._theme_before = name
+
+    def search_themes(self) -> None:
+        """The list of themes, ours with a sentence each."""
+        from app.tui.theme_list import theme_palette  # with Textual's palette: not before it is wanted
+
+        self.push_screen(theme_palette())
+
+    # -------------------------------------------------------------------------------------------------------- keys
+
+    def _register_child(self, parent: DOMNode, child: Widget, before: int | None, after: int | None) -> None:
+        """Whatever comes to the screen comes with the user's keys, and keeps still if that is wanted."""
+        child._bindings = keymap.in_use().applied(child._bindings)
+        if reduced(self):
+            calm(child)
+        super()._register_child(parent, child, before, after)
 
     def get_default_screen(self) -> Screen[Any]:
         return ChatScreen(self.engine, self.load, self.defaults, self.system, self.store, self.no_model)
@@ -291,11 +357,20 @@ class SlipstreamApp(App[None]):
         self._models.keep_mode(event.mode)
 
     def action_help(self) -> None:
-        """Everything that can be typed behind a slash."""
-        if (chat := self.chat_screen) is not None and self.screen is chat:
-            chat.writing.begin("/")
+        """Every key, command and figure, over whatever screen this is; once more: back to it."""
+        from app.tui.help_pages import places_here
+        from app.tui.screens.help import HelpScreen  # with its own style sheet: not before it is wanted
+
+        if isinstance(self.screen, HelpScreen):
+            self.screen.dismiss(None)
+        else:
+            self.push_screen(HelpScreen(places_here(self.screen)))
 
     def action_switch_colours(self) -> None:
+        if self.no_color:
+            if (chat := self.chat_screen) is not None:
+                chat.say(NO_COLOURS)
+            return
         self.theme = LIGHT.name if self.current_theme.dark else DARK.name
 
     async def action_quit(self) -> None:

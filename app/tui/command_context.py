@@ -1,4 +1,4 @@
-"""``/context`` and ``/overflow``: how full the context is, another size for it, and what becomes of a chat that is full."""
+"""``/context`` and ``/overflow``: how full the context is, another size for it, what becomes of a chat that is full."""
 
 from __future__ import annotations
 
@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 from app.clean import clean_line
 from app.tui.chat_settings import DEFAULT
 from app.tui.commands import Command, RefusedError
-from app.tui.overflow_policy import MEANINGS, OVERFLOW, POLICIES, Policy, policy_of
-from app.tui.overflowing import NO_MODEL
+from app.tui.overflow_policy import MEANINGS, NO_MODEL, OVERFLOW, POLICIES, Policy, policy_of
 from app.tui.suggestion import Suggestion
 
 if TYPE_CHECKING:
@@ -76,8 +75,8 @@ def _policy(screen: Surface) -> Policy:
 
 def suggest_overflow(screen: Surface) -> Sequence[Suggestion]:
     default = screen.slipstream.overflow
-    values: dict[str, str] = {**MEANINGS, DEFAULT: f"{default}, as for every chat"}
-    return [Suggestion(value, value, help_text) for value, help_text in values.items()]
+    rows = [Suggestion(policy, policy, meaning) for policy, meaning in MEANINGS.items()]
+    return [*rows, Suggestion(DEFAULT, DEFAULT, f"{default}, as for every chat")]
 
 
 CONTEXT: Final = Command(

@@ -68,7 +68,7 @@ _EXPORT: Final = Command(
 _IN_LIST: Final = "/chats lists all chats, and keys find, open, rename and delete them there."
 
 COMMANDS: Final = (
-    Command("help", "Commands", "everything that can be typed behind a slash", does("help"), where="both"),
+    _action("help", "Help", "every key, command and figure", "help", anywhere=True, where="both"),
     _action(
         "stop",
         "Stop",
@@ -81,7 +81,7 @@ COMMANDS: Final = (
     _action("chats", "Chats", "open another chat", "chats"),
     _action("open", "Open", "go on with a chat of the list", "open", words="NUMBER", where="lines", instead=_IN_LIST),
     _action("find", "Find", "chats that say something", "find", words="WORDS", where="lines", instead=_IN_LIST),
-    _action("delete", "Delete", "a chat of the list", "delete", words="NUMBER", where="lines", instead=_IN_LIST),
+    _action("delete", "Delete", "delete a chat of the list", "delete", words="NUMBER", where="lines", instead=_IN_LIST),
     _action("undo", "Undo", "bring back the chat deleted last", "undo", where="lines", instead=_IN_LIST),
     _action("title", "Title", "give this chat another name", "title", words="TEXT", where="lines", instead=_IN_LIST),
     _action(
@@ -161,7 +161,7 @@ COMMANDS: Final = (
         "System prompt",
         "what the model is told before the first message",
         system.set_system,
-        "TEXT|NAME|none|default",
+        "TEXT|NAME|none",
         complete=system.suggest_system,
         asks=True,
         where="both",
@@ -282,6 +282,7 @@ COMMANDS: Final = (
         anywhere=True,
         instead=_NO_COLOURS,
     ),
+    Command("keys", "Keys", "the same as /help", does("help"), key=key_of("help"), anywhere=True),
     _action("quit", "Quit", "leave; everything is kept", "quit", anywhere=True),
     *(settings.command(setting) for setting in SETTINGS if setting.advanced),
 )

@@ -66,7 +66,7 @@ def command(setting: Setting) -> Command:
 
 
 def no_thinking(screen: Surface) -> str:
-    """Why thinking cannot be switched, in a sentence; empty when it can. What a chat has set can always be taken back."""
+    """Why thinking cannot be switched, in a sentence; empty when it can. What a chat has set it can take back."""
     if THINKING in screen.chat.conversation.settings:
         return ""
     pair = screen.answering.state.pair
@@ -125,20 +125,31 @@ def suggest_modes(screen: Surface) -> Sequence[Suggestion]:
 
 def choose_theme(screen: Surface, argument: str) -> None:
     """``/theme NAME``; without one the list of themes opens."""
-    app = cast("ChatScreen", screen).app
+    from app.tui.theme_list import theme_names
+
+    app = cast("ChatScreen", screen).slipstream
+    if app.no_color:
+        raise RefusedError("NO_COLOR is set in the environment, so there are no colours to choose from.")
     if not argument:
-        app.action_change_theme()
+        app.search_themes()
         return
-    if argument not in app.available_themes:
+    if argument not in theme_names(app):
         raise RefusedError(f"There is no theme called {clean_line(argument, 40)}. /theme and a space shows all.")
     before, app.theme = app.theme, argument
-    screen.reply(f"theme {before} → {argument}, until Slipstream ends; settings.toml keeps one for good.")
+    fixed = "until Slipstream ends; settings.toml keeps one for good"
+    screen.reply(f"theme {before} → {argument}, {fixed if app.keep_theme is None else 'also for the next start'}.")
 
 
 def suggest_themes(screen: Surface) -> Sequence[Suggestion]:
-    app = cast("ChatScreen", screen).app
-    names = sorted(app.available_themes, key=lambda name: (not name.startswith("slipstream"), name))
-    return [Suggestion(name, name, "in use" if name == app.theme else "") for name in names]
+    from app.tui.theme_list import about, theme_names
+
+    app = cast("ChatScreen", screen).slipstream
+    if app.no_color:
+        return ()
+    return [
+        Suggestion(name, name, f"in use · {about(name)}" if name == app.theme else about(name))
+        for name in theme_names(app)
+    ]
 
 
 def where(screen: Surface) -> str:

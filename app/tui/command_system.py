@@ -100,9 +100,9 @@ def described(prompts: SystemPrompts, text: str) -> str:
 
 
 def beginning(prompt: Prompt) -> str:
-    """The first words of a named prompt, and where it stands if that is not the program's own file."""
+    """The first words of a named prompt, behind the file it stands in where that is not the program's own."""
     words = clean_line(prompt.text, BEGINNING)
-    return f"{words}  (settings.toml)" if prompt.by_hand else words
+    return f"settings.toml · {words}" if prompt.by_hand else words
 
 
 def _row(prompt: Prompt) -> Suggestion:

@@ -122,6 +122,14 @@ def offered(screen: Surface) -> Iterator[Command]:
     return (command for command in registry().values() if command.is_for(screen) and command.available(screen))
 
 
+def _stop_key(screen: Surface) -> str:
+    if screen.in_lines:
+        return "Ctrl+C"
+    from app.tui.keymap import key_of  # with Textual, which a chat in lines does without
+
+    return key_of("chat.stop")
+
+
 async def run(screen: Surface, typed: Typed) -> None:
     """Do it. Raises :class:`RefusedError`."""
     command = find(typed.name)
@@ -132,7 +140,8 @@ async def run(screen: Surface, typed: Typed) -> None:
     if typed.argument and not command.words:
         raise RefusedError(f"/{command.name} takes nothing behind it; {clean_line(typed.argument, 40)} was not used.")
     if not command.available(screen):
-        stop = " An answer is being made; esc stops it." if screen.dialogue.live is not None else ""
+        live = screen.dialogue.live is not None
+        stop = f" An answer is being made; {_stop_key(screen)} stops it." if live else ""
         raise RefusedError(command.why_not(screen) or f"/{command.name} can do nothing now.{stop}")
     result = command.run(screen, typed.argument)
     if result is not None:

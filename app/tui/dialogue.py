@@ -7,12 +7,14 @@ from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from app.attached import with_kept
 from app.chats.records import StoreError
 from app.tui import continuing
 from app.tui.answering import Answer, Answering, Phase
 from app.tui.commands import typed_as
 from app.tui.conversation import OpenChat, Turn
 from app.tui.editing import Editing
+from app.tui.keymap import with_keys
 from app.tui.live import Beside, LiveAnswer
 from app.tui.overflowing import Refusal
 from app.tui.thoughts import Thinking
@@ -30,9 +32,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-ONE_AT_A_TIME: Final = "One answer at a time: your text waits here. esc stops the running answer."
-ANSWER_FIRST: Final = "An answer is being written here; stop it (esc in the chat) or wait for its end first."
-WRITING: Final = "An answer is being made: esc stops it, then this works."
+ONE_AT_A_TIME: Final = "One answer at a time: your text waits here. {chat.stop} stops the running answer."
+ANSWER_FIRST: Final = "An answer is being written here; stop it ({chat.stop} in the chat) or wait for its end first."
+WRITING: Final = "An answer is being made: {chat.stop} stops it, then this works."
 CHANGED: Final = "Another Slipstream has written here meanwhile. This is how the chat is now: look, then press again."
 GONE: Final = "This turn is not in the chat any more; the chat is shown as it is now."
 BACK: Final = "Stopped before a word had come: the answer is as it was."
@@ -115,6 +117,8 @@ class Dialogue:
         """Sent while the answer before it was ending; goes out as soon as that is done."""
         self._sending = ""
         """On its way into the store."""
+        self._files_back: Sequence[Attachment] = ()
+        """Of a message that was refused: they go along again where it names them still, even if they are gone now."""
 
     @property
     def stoppable(self) -> bool:
@@ -134,7 +138,7 @@ class Dialogue:
         if not self._stage.composer.text.strip():
             return
         if self.stoppable or (self.live is not None and self.editing.turn is not None):
-            self._stage.say(ONE_AT_A_TIME)
+            self._stage.say(with_keys(ONE_AT_A_TIME))
         elif self.editing.turn is not None:
             await self.resend(self.editing.turn)
         elif (message := await self._stage.take_message()) is None:
@@ -162,8 +166,8 @@ class Dialogue:
         self._sending = typed_as(text)
         if self.chat.read_again():  # another Slipstream has been at it
             await self._stage.show_chat()
-        question = self.chat.say(text, attached)
-        self._sending = ""
+        question = self.chat.say(text, with_kept(text, attached, self._files_back))
+        self._sending, self._files_back = "", ()
         self._stage.keep_unsent()
         await self._ask(question)
 
@@ -233,22 +237,22 @@ class Dialogue:
         self.editing.end()
         beside = Beside(self.chat.leaf, edited=turn, written=self._stage.composer.document.text)
         gone = self._stage.transcript.from_message(said.id)
-        question = self.chat.say(text, attached, instead_of=said)
-        self._sending = ""
+        question = self.chat.say(text, with_kept(text, attached, self._files_back), instead_of=said)
+        self._sending, self._files_back = "", ()
         self._stage.keep_unsent()
         await self._ask(question, beside, gone=gone)
 
     def edit(self, turn: Turn) -> None:
         """Put what the user said into the composer, to be said otherwise."""
         if self.live is not None:
-            self._stage.say(WRITING)
+            self._stage.say(with_keys(WRITING))
         elif turn.message is not None:
             self.editing.begin(turn)
 
     async def show_sibling(self, turn: Turn, step: int) -> None:
         """The variant of ``turn`` that is ``step`` further, with what was said behind it last."""
         if self.live is not None:
-            self._stage.say(WRITING)
+            self._stage.say(with_keys(WRITING))
             return
         if turn.message is None:
             return
@@ -265,7 +269,7 @@ class Dialogue:
         """Whether the chat can be gone on with otherwise now; says why not."""
         stage = self._stage
         if self.live is not None:
-            stage.say(WRITING)
+            stage.say(with_keys(WRITING))
             return False
         if self.answering.load is None and self.answering.state.pair is None:
             stage.say_no_model()
@@ -338,7 +342,7 @@ class Dialogue:
         if live.asked is not None:
             self._sending = typed_as(live.question.text)
             stage.keep_unsent()  # there before it is gone from the store
-            text = self.chat.take_back(live.question)
+            text, self._files_back = self.chat.take_back(live.question), live.question.attached
         if beside is not None:
             self.chat.show_branch(beside.leaf)
             await stage.show_chat()
@@ -377,25 +381,25 @@ class Dialogue:
         return turn
 
     def _clear_hint(self) -> None:
-        if self._stage.notices.text == ONE_AT_A_TIME:
+        if self._stage.notices.text == with_keys(ONE_AT_A_TIME):
             self._stage.notices.clear()
 
     # ------------------------------------------------------------------------------------------------ other chats
 
     def begin_anew(self) -> None:
         """An empty chat takes the place of the open one."""
-        self.chat = OpenChat(self.store, fresh=True)
+        self.chat, self._files_back = OpenChat(self.store, fresh=True), ()
 
     def why_stay(self) -> str:
         """Why no other chat can take the place of the open one now; nothing when one can."""
-        return "" if self.live is None else ANSWER_FIRST
+        return "" if self.live is None else with_keys(ANSWER_FIRST)
 
     def turn_to(self, conversation_id: int, message_id: int | None = None) -> None:
         """Another chat takes the place of the open one, with the branch shown that ``message_id`` is in; StoreError
         when it is not there any more."""
         if message_id is not None and all(said.id != message_id for said in self.store.peek(conversation_id)):
             self.store.switch_leaf(message_id)
-        self.chat = OpenChat(self.store, wanted=conversation_id)
+        self.chat, self._files_back = OpenChat(self.store, wanted=conversation_id), ()
 
     def leave(self) -> None:
         """The app ends now: keep what has arrived, whatever happens to the engine next."""

@@ -9,6 +9,7 @@ from textual.timer import Timer
 
 from app.library.records import Getting, Library, Phase
 from app.library.words import ended_words
+from app.tui.keymap import key_of
 from app.tui.widgets.header import Header
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class DownloadWatch:
                 continue
             words = ended_words(getting)
             if getting.phase is Phase.DONE:
-                chat.notices.also(f"{words}; choose it with ctrl+l.", "information")
+                chat.notices.also(f"{words}; choose it with {key_of('chat.models')}.", "information")
             else:
                 chat.notices.also(words, "warning" if getting.phase is Phase.FAILED else "information")
         if not any(getting.running for getting in downloads):

@@ -56,6 +56,7 @@ TURN: Final = (
 
 APP: Final = (
     Binding("ctrl+p", "command_palette", "all", priority=True, id="app.palette"),
+    Binding("f1", "help", "help", show=False, priority=True, id="app.help"),
     Binding("ctrl+q", "quit", "quit", priority=True, id="app.quit"),
 )
 
@@ -177,7 +178,12 @@ FILTER: Final = (
 SETTING_LIST: Final = _list_keys("settings")
 
 SETTINGS: Final = (
-    Binding("enter", "change", "change", id="settings.change"),
+    # With priority: what is typed behind them belongs into the line that they open.
+    Binding("enter", "change", "change", id="settings.change", priority=True),
+    *(
+        Binding(key, f"begin('{typed}')", "type", show=False, id=f"settings.begin_{key}", priority=True)
+        for key, typed in (*((digit, digit) for digit in "0123456789"), ("minus", "-"), ("full_stop", "."))
+    ),
     Binding("delete,backspace", "default", "default", key_display="del", id="settings.default"),
     Binding("escape", "close", "back", key_display="esc", id="settings.close"),
     Binding("f2", "leave", "back", show=False, id="settings.leave"),
@@ -204,4 +210,16 @@ RECEIPT: Final = (
     Binding("home", "scroll('home')", "first", show=False, id="receipt.first"),
     Binding("end", "scroll('end')", "last", show=False, id="receipt.last"),
     Binding("escape,i,q", "close", "back", key_display="esc", id="receipt.close"),
+)
+
+HELP: Final = (
+    # With priority: the letters behind it belong into the box that it opens.
+    Binding("slash", "find", "find", key_display="/", id="help.find", priority=True),
+    Binding("up", "scroll('up')", "scroll", key_display="↑↓", id="help.up"),
+    Binding("down", "scroll('down')", "down", show=False, id="help.down"),
+    Binding("pageup", "scroll('page_up')", "page up", show=False, id="help.page_up"),
+    Binding("pagedown,space", "scroll('page_down')", "page down", show=False, id="help.page_down"),
+    Binding("home", "scroll('home')", "first", show=False, id="help.first"),
+    Binding("end", "scroll('end')", "last", show=False, id="help.last"),
+    Binding("escape", "close", "back", key_display="esc", id="help.close"),
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import Final
 
+from app.tui import motion
 from app.tui.answering import Answer
 from app.tui.conversation import OpenChat, Turn
 from app.tui.kept_answer import Beside as Beside
@@ -13,6 +14,8 @@ from app.tui.widgets.turns import AnswerTurn, UserTurn
 
 FRAME_SECONDS: Final = 1 / 12
 FIGURES_SECONDS: Final = 0.2
+CALM_FIGURES_SECONDS: Final = 1.0
+"""The same where motion is reduced."""
 
 
 class LiveAnswer(KeptAnswer):
@@ -28,15 +31,17 @@ class LiveAnswer(KeptAnswer):
         self._figures_at = 0.0
 
     async def draw(self, keep: Keep) -> None:
-        """One frame: the text that came, figures at 5 Hz, a checkpoint about every second."""
+        """One frame: the text that came, figures at 5 Hz, a checkpoint about every second. With reduced motion the text
+        comes in lines and sentences."""
         answer, now = self.answer, time.monotonic()
+        less = motion.reduced(self.view.app)
         if self.begin_in_time(keep):
             self.view.speaker.show_variant(self.turn.variant)
         if answer.fresh:
-            piece = "".join(answer.fresh)
-            answer.fresh.clear()
-            await self.view.feed(piece, answer)
-        if now - self._figures_at >= FIGURES_SECONDS:
+            piece = motion.take(answer.fresh, steps=less)
+            if piece:
+                await self.view.feed(piece, answer)
+        if now - self._figures_at >= (CALM_FIGURES_SECONDS if less else FIGURES_SECONDS):
             self._figures_at = now
             self.view.show_figures(answer)
         self.checkpoint_in_time(keep)

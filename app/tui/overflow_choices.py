@@ -24,6 +24,7 @@ LABELS: Final[dict[Way, str]] = {
 LEAVE: Final = "leave it as it is"
 ONE_TURN: Final = "there is no older turn to leave out"
 DROPPING: Final = "done in this chat whenever it is full"
+STAY: Final = "; they stay here, only the model does not see them"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def when_asked(used: int, size: int, policy: Policy, window: Window) -> Choices:
     if policy == "drop-oldest":
         drop = Choice("drop", LABELS["drop"], "", why_not=DROPPING)
     else:
-        drop = Choice("drop", LABELS["drop"], "whenever it is full, from now on", " in this chat; they stay to be read")
+        drop = Choice("drop", LABELS["drop"], "whenever it is full, from now on", STAY)
     return Choices(heading, (drop, _larger(window), Choice("stop", LEAVE, now[policy])))
 
 
@@ -80,7 +81,7 @@ def _drop(outgrown: Outgrown, messages: Sequence[Message]) -> Choice:
         return Choice("drop", label, "", why_not=reason)
     turns, tokens = dropped_turns(messages, outgrown.dropped), outgrown.tokens - outgrown.left
     words = f"leaves out {_many(turns, 'turn')} ({tokens:,} tokens), from now on"
-    return Choice("drop", label, words, " in this chat; they stay to be read")
+    return Choice("drop", label, words, STAY)
 
 
 def _larger(window: Window) -> Choice:

@@ -11,6 +11,7 @@ Policy = Literal["ask", "stop", "drop-oldest"]
 
 OVERFLOW: Final = "overflow"
 """Its name among what a chat does otherwise than the defaults."""
+NO_MODEL: Final = "No model is loaded, so there is no context yet."
 POLICIES: Final[tuple[Policy, ...]] = get_args(Policy)
 MEANINGS: Final[dict[Policy, str]] = {
     "ask": "you are asked what to do",

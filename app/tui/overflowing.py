@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.chats.records import StoreError
 from app.tui.background import aside
 from app.tui.overflow_choices import Choices, Way, when_asked, when_refused
-from app.tui.overflow_policy import OVERFLOW, Policy, policy_of
+from app.tui.overflow_policy import NO_MODEL, OVERFLOW, Policy, policy_of
 from app.tui.widgets.overflow_picker import OverflowPicker
 
 if TYPE_CHECKING:
@@ -28,8 +28,7 @@ log = logging.getLogger(__name__)
 IN_COMPOSER: Final = "your message is in the composer"
 AS_IT_WAS: Final = "the answer is as it was"
 SHOWS: Final = "/context shows what can be done."
-DROPPING: Final = "The oldest turns of this chat are left out from now on, where it is full; /overflow ask asks again."
-NO_MODEL: Final = "No model is loaded, so there is no context yet."
+DROPPING: Final = "Whenever this chat is full, its oldest turns are left out from now on; /overflow ask asks again."
 
 Again = Callable[[], Awaitable[None]]
 
@@ -177,7 +176,7 @@ class Overflowing:
         except StoreError as error:  # another instance has deleted the chat
             self._screen.reply(str(error), "warning")
         else:
-            self._screen.reply(words)
+            self._screen.notices.also(words, "information")  # below what the second attempt had to say
 
     def widen(self, size: int) -> str:
         """Load the pair again with a context of ``size`` tokens. Returns what there is to say."""

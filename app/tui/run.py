@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from app.logs import log_where_possible
@@ -48,6 +49,9 @@ def run_chat(
     save_folder: str = "",
     by_name: ByName | None = None,
     overflow: Policy = "ask",
+    keep_theme: Callable[[str], None] | None = None,
+    motion: str = "full",
+    keys: Mapping[str, Any] = MappingProxyType({}),
 ) -> int:
     """Open the chat and return the exit code: 0 quit, 1 error (one sentence on stderr), 128 + n ended by signal n.
 
@@ -59,6 +63,9 @@ def run_chat(
     ``save_folder``: for answers that are saved to files; empty: the current folder. ``by_name``: presets and system
     prompts, and where ``defaults`` and ``system`` come from. ``overflow``: what becomes of a
     chat that outgrows the context.
+    ``save_folder``: for answers that are saved to files; empty: the current folder. ``keep_theme``: keeps the colours
+    that were chosen; None: the settings say which they are. ``motion``: "full" or "reduced"; ``keys``: the table of
+    keys that are otherwise than by default.
     """
     fault: BaseException | None = None
     code = 0
@@ -75,6 +82,9 @@ def run_chat(
         "save_folder": save_folder,
         "by_name": by_name,
         "overflow": overflow,
+        "keep_theme": keep_theme,
+        "motion": motion,
+        "keys": keys,
     }
     try:
         with borrowed_terminal(log_path) as terminal:

@@ -103,7 +103,7 @@ def written(setting: Setting, value: object) -> str:
         return setting.unset
     if setting.kind is not None:
         return setting.kind.show(value)
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def checked(record: type[BaseModel], field: str, value: object) -> object:

@@ -56,7 +56,7 @@ def _biases(typed: str) -> dict[int, float]:
 
 
 def _show_biases(value: object) -> str:
-    words = (f"{token}={bias:g}" for token, bias in cast("Mapping[int, float]", value).items())
+    words = (f"{token}={bias:.12g}" for token, bias in cast("Mapping[int, float]", value).items())
     return " ".join(words) or NONE
 
 

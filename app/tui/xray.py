@@ -18,8 +18,9 @@ from textual.content import Span
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
-STYLES: Final = {"l": "on $accent 24%", "d": "on $warning 28%", "c": "underline"}
-"""Proposed by lookup, proposed by the draft model, the target's correction. Everything else is the target alone."""
+STYLES: Final = {"l": "$xray-lookup 24%", "d": "$xray-draft 28%", "c": "$xray-corrected"}
+"""Proposed by lookup, proposed by the draft model, the target's correction. Everything else is the target alone.
+What they look like is the theme's: without colours they are reversed and underlined."""
 UNKNOWN: Final = " "
 
 _LINK_END: Final = re.compile(r"\](\([^)\n]*\)|\[[^\]\n]*\])?")

@@ -54,9 +54,8 @@ def test_options_and_settings_reach_the_chat(
 ) -> None:
     home = tmp_path / "home"
     home.mkdir()
-    (home / "settings.toml").write_text(
-        'system = "Be brief."\ntemperature = 0.1\ntop_k = 1\noverflow = "stop"\nsped = 3\n'
-    )
+    text = 'system = "Be brief."\ntemperature = 0.1\ntop_k = 1\noverflow = "stop"\nsped = 3\n'
+    (home / "settings.toml").write_text(text)
     model = tmp_path / "m.gguf"
     model.touch()
     assert slipstream(monkeypatch, "chat", "--model", str(model), "--speculation", "off", "--temperature", "1.5") == 0
@@ -268,3 +267,28 @@ def test_help_names_no_types_behind_flags(
 ) -> None:
     assert slipstream(monkeypatch, *command, "--help") == 0
     assert "bool" not in capsys.readouterr().out
+
+
+def test_colours_are_those_of_the_settings_or_else_those_chosen_last(
+    opened: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    assert slipstream(monkeypatch) == 0
+    assert (opened[-1]["theme"], opened[-1]["motion"], opened[-1]["keys"]) == ("slipstream-dark", "full", {})
+    opened[-1]["keep_theme"]("slipstream-terminal")
+    assert slipstream(monkeypatch) == 0
+    assert opened[-1]["theme"] == "slipstream-terminal"
+    settings = 'theme = "slipstream-light"\nmotion = "reduced"\n[keys]\n"chat.models" = "f2"\n'
+    (tmp_path / "home" / "settings.toml").write_text(settings)
+    assert slipstream(monkeypatch) == 0
+    call = opened[-1]
+    assert (call["theme"], call["keep_theme"]) == ("slipstream-light", None)
+    assert (call["motion"], call["keys"]) == ("reduced", {"chat.models": "f2"})
+
+
+def test_what_is_said_before_the_chat_opens_names_the_users_key(
+    opened: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "settings.toml").write_text('model = "nowhere.gguf"\n[keys]\n"chat.models" = "f2"\n')
+    assert slipstream(monkeypatch) == 0
+    assert opened[-1]["complaints"][-1].endswith("f2 shows the models there are.")

@@ -61,7 +61,7 @@ def test_replace_shows_what_would_be_lost_and_asks(home: Home, slipstream: Slips
     mine = home.put(ONE_TARGET, b"my own notes")
     kept = slipstream("models", "pull", "one", "--replace", answer="n\n")
     assert kept.code == 1
-    assert f"replaces {mine}, 12 B, changed " in kept.out
+    assert f"replaces {mine}, 12 bytes, changed " in kept.out
     assert "SHA-256 " in kept.out
     assert " and replace 1 file of yours? [y/N]" in kept.err
     assert kept.err.endswith("Nothing was fetched.\n")

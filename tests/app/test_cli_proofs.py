@@ -171,18 +171,19 @@ def test_replay_anew_with_and_without_speculation(slipstream: Slipstream, home: 
 
 
 def test_fifty_answers_come_out_again_after_a_restart(slipstream: Slipstream, home: Path, smol_path: Path) -> None:
-    """Other speculation, temperatures and histories; made in one process, made again in the next."""
+    """Made in one process by off, lookup and auto in turn, at two temperatures; made again plainly in the next."""
     numbers = fifty_answers(home, smol_path)
-    done = slipstream("replay", "last", "--count", "50", "--json")
+    done = slipstream("replay", "last", "--count", "50", "--how", "off", "--json")
     assert done.returncode == 0, done.stdout + done.stderr
     found = json.loads(done.stdout)
     assert [result["answer"] for result in found] == numbers[::-1]
-    assert {result["how"] for result in found} == {"off", "lookup", "auto"}, "anew, not by their passes"
+    assert {result["how"] for result in found} == {"off"}
+    assert sum(result["compared"] for result in found) > 300
     assert all(result["identical"] and result["details"] == [] for result in found), found
 
 
 def fifty_answers(home: Path, model: Path) -> list[int]:
-    """Ten chats of five turns, twelve tokens an answer, in exact mode; returns the answers' numbers."""
+    """25 chats of two turns, twelve tokens an answer, in exact mode; returns the answers' numbers."""
     home.mkdir(exist_ok=True)
     store = open_chats(home / "chats.sqlite", lambda notice: None)
     client = EngineClient(home / "engine.log")
@@ -203,11 +204,10 @@ def fifty_answers(home: Path, model: Path) -> list[int]:
 
     async def talk() -> None:
         client.wanted = LoadSettings(target=ModelFile(path=str(model)), context=1024, mode="exact")
-        await client.self_test()
         for number in range(50):
-            if number % 5 == 0:
+            if number % 2 == 0:
                 chat, parent, said = store.create_conversation(), None, list[Message]()
-            said.append(Message(role="user", content=f"{number}: {PROMPT}"))
+            said.append(Message(role="user", content=f"Again: apple, pear, {number}, apple, pear,"))
             question = store.append_user(chat.id, said[-1].content, parent=parent)
             answer = store.start_answer(chat.id, parent=question.id)
             finished = await turn(said, number)

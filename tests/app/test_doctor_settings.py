@@ -21,3 +21,11 @@ def test_a_model_and_a_draft_that_are_not_there(monkeypatch: pytest.MonkeyPatch,
     problems.clear()
     doctor._settings(problems)
     assert problems == ['settings.toml: model = "./gone.gguf": There is no file ./gone.gguf.']
+
+
+def test_keys_that_cannot_be_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path))
+    (tmp_path / "settings.toml").write_text('[keys]\n"chat.compare" = "f25"\n')
+    problems: list[str] = []
+    doctor._settings(problems)
+    assert problems == ['settings.toml, [keys]: chat.compare: there is no key "f25"; it stays ctrl+r.']

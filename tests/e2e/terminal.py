@@ -13,9 +13,10 @@ import struct
 import sys
 import termios
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyte
@@ -131,14 +132,16 @@ def program(
     before: str = "",
     options: Sequence[str] = (),
     term: str = "xterm-256color",
+    environment: Mapping[str, str] = MappingProxyType({}),
 ) -> Iterator[TerminalRun]:
     """Run the chat. ``play``: what the fake engine does (see tests/fixtures_cli/fake_host.py); ``real``: the engine;
-    ``before``: Python that runs first; ``options``: of the command line; ``term``: what the terminal is called."""
+    ``before``: Python that runs first; ``options``: of the command line; ``term``: what the terminal is called;
+    ``environment``: variables that are otherwise than here."""
     arguments = [sys.executable, *(("-m", "app") if real else ANSWERS), *options]
     if before:
         start = f"{before}; import runpy; runpy.run_module('{ANSWERS[1]}', run_name='__main__')"
         arguments = [sys.executable, "-c", start]
-    environment = {
+    given = {
         **os.environ,
         "SLIPSTREAM_HOME": str(home),
         "FAKE_HOST": json.dumps(play or {}),
@@ -146,11 +149,12 @@ def program(
         "COLORTERM": "truecolor",
         "PYTHONPATH": str(ROOT),
     }
-    environment.pop("NO_COLOR", None)
+    given.pop("NO_COLOR", None)
+    given |= environment
     pid, master = pty.fork()
     if pid == 0:
         os.chdir(ROOT)
-        os.execve(arguments[0], arguments, environment)
+        os.execve(arguments[0], arguments, given)
     fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
     run = TerminalRun(pid, master, size)
     try:

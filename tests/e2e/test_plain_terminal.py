@@ -26,6 +26,11 @@ def ready(run: TerminalRun) -> None:
     run.until(lambda: text(run).endswith("you> "), "the prompt")
 
 
+def answers(run: TerminalRun) -> list[str]:
+    """What the starter has said."""
+    return text(run).split("SmolLM2-135M> ")[1:]
+
+
 def sends(run: TerminalRun, line: str) -> None:
     ready(run)
     run.write(line.encode() + b"\r")
@@ -126,12 +131,11 @@ def test_the_real_engine(tmp_path: Path) -> None:
         run.until(lambda: "tokens per pass, " in text(run), "an answer", 60)
         assert "SmolLM2-135M Q4_1 + lookup answers; mode: exact" in text(run)
         sends(run, "Write a long story about the sea, with many details.")
-        run.until(lambda: len(text(run).rsplit("SmolLM2-135M> ", 1)[-1]) > 60, "the first words", 60)
+        run.until(lambda: len(answers(run)) == 2 and len(answers(run)[1]) > 60, "the first words", 60)
         run.write(b"\x03")
         run.until(lambda: "Stopped.\nReceipt: " in text(run), "the end of it", 60)
         sends(run, "/regenerate")
-        run.until(lambda: text(run).count("SmolLM2-135M> ") == 3, "another answer", 60)
-        run.until(lambda: len(text(run).rsplit("SmolLM2-135M> ", 1)[-1]) > 600, "enough to be kept", 60)
+        run.until(lambda: len(answers(run)) == 3 and len(answers(run)[2]) > 600, "enough to be kept", 60)
         engines = run.children()
         run.signal(signal.SIGKILL)
         run.wait()

@@ -12,7 +12,8 @@ from textual.pilot import Pilot
 from app.chats.store import open_chats
 from app.library import window
 from app.tui.app import SlipstreamApp
-from engine.protocol import ErrorCode, Loaded, Outgrown
+from app.tui.widgets import notice
+from engine.protocol import ErrorCode, Loaded, Outgrown, Receipt
 from tests.app.tui.fake_client import LOAD, MODEL_PATH, FakeClient, answer, failure, model, pair, receipt, stats
 from tests.app.tui.fake_shelf import FakeShelf
 from tests.app.tui.harness import Chat
@@ -41,6 +42,8 @@ def picture(
     """``free``: bytes of memory; ``trained``: tokens that the model was trained for."""
     file = write_model(tmp_path / Path(MODEL_PATH).name, layers=30, width=576, heads=9, kv_heads=3)
 
+    monkeypatch.setattr(notice, "HINT_SECONDS", 600.0)  # a hint stays for the picture
+
     def take(scripts: list[Any], look: Look, *, free: int = 7_500_000_000, trained: int = 32_768) -> bool:
         monkeypatch.setattr(window, "available_memory", lambda: free)
         target = model(str(file)).model_copy(update={"context_trained": trained})
@@ -62,9 +65,13 @@ def picture(
     return take
 
 
+def proof(*notes: str) -> Receipt:
+    return receipt(notes=notes).model_copy(update={"context": 2048})
+
+
 def answers() -> list[Any]:
     return [
-        answer(text, figures=stats(47, prompt=280 + 700 * at, accepted=18, rejected=10))
+        answer(text, figures=stats(47, prompt=280 + 700 * at, accepted=18, rejected=10), proof=proof())
         for at, (_, text) in enumerate(RIVERS)
     ]
 
@@ -96,8 +103,7 @@ def test_dropped(picture: Callable[..., bool]) -> None:
         await it.sees("overflow ask asks again", "left out: the conversation")
 
     note = "the 4 oldest messages were left out: the conversation is 2,716 tokens long, the context holds 2,048"
-    proof = receipt(notes=(note,)).model_copy(update={"dropped_messages": 4})
-    last = answer("It says that floods come every twelve years.", figures=stats(47, prompt=1500), proof=proof)
+    last = answer("It says that floods come every twelve years.", figures=stats(47, prompt=1500), proof=proof(note))
     assert picture([*answers(), too_large(), last], look)
 
 
@@ -107,7 +113,7 @@ def test_full(picture: Callable[..., bool]) -> None:
         await it.send("/context")
         await it.sees("context: 2,048 of 2,048 tokens are used, 100 %")
 
-    proof = receipt(notes=("the context of 2,048 tokens is full",))
+    full = proof("the context of 2,048 tokens is full")
     text = "The Danube rises in the Black Forest, passes Vienna, Bratislava, Budapest and Belgrade, and"
     figures = stats(300, prompt=1749, accepted=120, rejected=44)
-    assert picture([*answers(), answer(text, reason="length", figures=figures, proof=proof)], look)
+    assert picture([*answers(), answer(text, reason="length", figures=figures, proof=full)], look)

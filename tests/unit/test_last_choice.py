@@ -24,6 +24,8 @@ def test_what_was_chosen_is_known_again(memory: Memory) -> None:
     assert kept.speculation == "lookup"
     memory.keep_pair("/m/other.gguf", "", None)
     assert memory.read() == LastChoice(target="/m/other.gguf", speculation="lookup")
+    memory.keep_theme("slipstream-terminal")
+    assert memory.read() == LastChoice(target="/m/other.gguf", speculation="lookup", theme="slipstream-terminal")
 
 
 def test_another_draft_goes_on_with_the_context_of_its_target(memory: Memory) -> None:

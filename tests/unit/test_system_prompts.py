@@ -54,7 +54,7 @@ def test_nothing_is_written_over(file: Path) -> None:
 
 def test_what_cannot_be_forgotten(file: Path) -> None:
     prompts = SystemPrompts({"brief": "One sentence."}, file)
-    with pytest.raises(PromptError, match="brief stands in settings.toml, which Slipstream only reads"):
+    with pytest.raises(PromptError, match=r"brief stands in settings\.toml, which Slipstream only reads"):
         prompts.forget("brief")
     with pytest.raises(PromptError, match="No system prompt is kept as pirate"):
         prompts.forget("pirate")

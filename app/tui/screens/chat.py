@@ -14,9 +14,10 @@ from textual.timer import Timer
 from textual.widgets import Static
 
 from app.chats.records import StoreError
-from app.tui import commands
+from app.tui import commands, motion
 from app.tui.chat_settings import differing, merged, system_prompt
 from app.tui.dialogue import Dialogue
+from app.tui.keymap import key_of
 from app.tui.keys import CHAT
 from app.tui.live import FRAME_SECONDS
 from app.tui.names import short_name, speaker_name
@@ -54,7 +55,6 @@ if TYPE_CHECKING:
     from engine.protocol import Failed, GenerateSettings, LoadSettings, SpeculationMode
 
 JUMP: Final = "↓ end: back to the latest text"
-JUMP_PAST_TEXT: Final = "↓ ctrl+end: back to the latest text"
 ELSEWHERE: Final = "Your last chat is open in another Slipstream; this is a new one."
 SHARED: Final = "This chat is open in another Slipstream, too: what is said there shows here with your next message."
 NO_THOUGHTS: Final = "No answer on screen has thoughts to unfold."
@@ -112,7 +112,7 @@ class ChatScreen(TurnScreen):
 
     async def on_mount(self) -> None:
         self.writing = Writing(self)
-        self._frames = self.set_interval(FRAME_SECONDS, self._next_frame, pause=True)
+        self._frames = self.set_interval(motion.every(self.app, FRAME_SECONDS), self._next_frame, pause=True)
         self.composer.focus()
         self.opened = True
         self.engine_changed()
@@ -328,7 +328,8 @@ class ChatScreen(TurnScreen):
 
     @on(Composer.Changed)
     def _typed(self) -> None:
-        self.query_one("#jump", Static).update(JUMP if self.composer.blank else JUMP_PAST_TEXT)
+        past_text = f"↓ {key_of('chat.latest')}: back to the latest text"
+        self.query_one("#jump", Static).update(JUMP if self.composer.blank else past_text)
         self.writing.changed()
 
     @on(Composer.SelectionChanged)
@@ -423,7 +424,7 @@ class ChatScreen(TurnScreen):
         elif self.selected is not None:
             self.action_turn("copy")
         else:
-            self.say("Nothing is selected to copy. ctrl+q quits, esc stops an answer.")
+            self.say(f"Nothing is selected to copy. {key_of('app.quit')} quits, {key_of('chat.stop')} stops an answer.")
 
     def action_latest(self) -> None:
         self.transcript.follow()

@@ -15,6 +15,7 @@ from app.clean import clean_line
 from app.tui.background import aside
 from app.tui.conversation_choice import Opening
 from app.tui.exporting import Form, export
+from app.tui.keymap import key_of
 from app.tui.widgets.chat_list import ChatList
 from app.tui.widgets.export_picker import ExportPicker
 from app.tui.widgets.name_box import NameBox
@@ -121,7 +122,9 @@ class ChatActions(Screen[Opening | None]):
                 self.say(str(error), "warning")
                 self.look_again()
             else:
-                self.look_again(f"Deleted {title}. u brings it back; in 30 days it is gone for good.")
+                self.look_again(
+                    f"Deleted {title}. {key_of('chats.undo')} brings it back; in 30 days it is gone for good."
+                )
 
     def action_undo(self) -> None:
         """Bring back what was deleted last, also at an earlier time."""

@@ -19,6 +19,7 @@ from app.tui import dates
 from app.tui.background import aside
 from app.tui.chat_glance import glance
 from app.tui.conversation_choice import Opening
+from app.tui.keymap import key_of, with_keys
 from app.tui.keys import CHATS
 from app.tui.screens.chat_actions import ChatActions
 from app.tui.widgets.chat_list import ChatList
@@ -43,9 +44,15 @@ SETTLE_SECONDS: Final = 0.06
 """How long the highlight, or the typing, rests before anything is looked up."""
 SCREEN_STYLES: Final = "chat_list chat_preview chats_header export_picker filter_box name_box"
 
-NO_CHAT: Final = "No chat is kept yet. What is said in a chat is kept by itself, and found here: esc goes back to it."
-NONE_LEFT: Final = "There is no chat any more. u brings the last deleted one back, n begins a new one."
-DELETED: Final = "The chat that was open is deleted, this is a new one. ctrl+o and then u brings it back."
+NO_CHAT: Final = (
+    "No chat is kept yet. What is said in a chat is kept by itself, and found here: {chats.close} goes back to it."
+)
+NONE_LEFT: Final = (
+    "There is no chat any more. {chats.undo} brings the last deleted one back, {chats.new} begins a new one."
+)
+DELETED: Final = (
+    "The chat that was open is deleted, this is a new one. {chat.chats} and then {chats.undo} brings it back."
+)
 
 
 class ChatsScreen(ChatActions):
@@ -146,8 +153,8 @@ class ChatsScreen(ChatActions):
 
     def _nothing(self, query: str) -> str:
         if query:
-            return f"Nobody said {clean_line(query, 60)} in any chat. esc shows all chats again."
-        return NONE_LEFT if self._deleted is not None else NO_CHAT
+            return f"Nobody said {clean_line(query, 60)} in any chat. {key_of('search.close')} shows all chats again."
+        return with_keys(NONE_LEFT if self._deleted is not None else NO_CHAT)
 
     @on(ChatList.Highlighted)
     def _highlighted(self) -> None:
@@ -276,7 +283,7 @@ class ChatsScreen(ChatActions):
     def action_leave(self) -> None:
         """Where the chat behind this screen was deleted, a new one takes its place."""
         gone = self.store.conversation(self.here) is None
-        self.dismiss(Opening(None, words=DELETED) if gone else None)
+        self.dismiss(Opening(None, words=with_keys(DELETED)) if gone else None)
 
 
 def dated_rows(chats: Iterable[Conversation], now: datetime) -> Iterable[Row]:

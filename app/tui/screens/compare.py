@@ -22,6 +22,7 @@ from app.compare.report import busy_words, same_words
 from app.compare.runs import Run, RunFailed
 from app.compare.verdict import first_fork, speedup, table, verdict, whole
 from app.compare.ways import Way
+from app.tui import motion
 from app.tui.background import aside
 from app.tui.keys import COMPARE
 from app.tui.widgets.answer_pane import AnswerPane
@@ -89,7 +90,7 @@ class CompareScreen(Screen["Way | None"]):
         return panes
 
     def on_mount(self) -> None:
-        self.set_interval(FRAME_SECONDS, self._draw)
+        self.set_interval(motion.every(self.app, FRAME_SECONDS), self._draw)
         self._begin()
 
     def _begin(self) -> None:

@@ -12,6 +12,7 @@ from textual.screen import Screen
 
 from app.library.records import Entry, Getting, Library, Offer, Removal, ShelfError
 from app.tui.background import aside
+from app.tui.keymap import key_of
 from app.tui.model_choice import Choice, same
 from app.tui.widgets.facts import Facts
 from app.tui.widgets.model_table import ModelTable
@@ -128,7 +129,7 @@ class FileActions(Screen[Choice | None]):
         words = f"The {size_words(getting.unfinished)} of it that are not whole would be deleted."
         if not getting.unfinished:
             words = "Nothing of it that is not whole is here."
-        words += " esc leaves all as it is; p pauses."
+        words += f" {key_of('question.no')} leaves all as it is; {key_of('models.pause')} pauses."
         self.ask(f"Give up {entry.title}?", words, lambda: self._give_up(entry.key))
 
     def _give_up(self, key: str) -> None:

@@ -14,6 +14,7 @@ from textual.widgets import Static
 from app.library.records import Entry, Fact, Getting, Library, Listing, Phase, ShelfError
 from app.library.words import ended_words
 from app.tui.background import aside
+from app.tui.keymap import key_of
 from app.tui.keys import MODELS
 from app.tui.model_choice import choice_of, draft_choice, draft_refusal, matches, same, uses
 from app.tui.screens.model_files import FileActions
@@ -129,10 +130,13 @@ class ModelsScreen(FileActions):
         wanted = self.query_one(FilterBox).value.strip()
         found = [entry for entry in self._listing.entries if matches(entry, wanted)]
         nothing = (
-            f"Nothing here is called {wanted}. esc shows everything again." if wanted else "There is no model yet."
+            f"Nothing here is called {wanted}. {key_of('filter.close')} shows everything again."
+            if wanted
+            else "There is no model yet."
         )
         if "/" in wanted:
-            nothing = f"Nothing here is called {wanted}. enter asks the hub for it, esc shows everything again."
+            asks, ends = key_of("filter.submit"), key_of("filter.close")
+            nothing = f"Nothing here is called {wanted}. {asks} asks the hub for it, {ends} shows everything again."
         self.query_one(ModelTable).show(found, uses(self._listing, self.target, self.draft), nothing)
         if not found:
             self.query_one(Facts).show(())
@@ -306,5 +310,5 @@ class ModelsScreen(FileActions):
 def _news(getting: Getting) -> tuple[str, Severity]:
     """What is said of a download that has ended."""
     if getting.phase is Phase.DONE:
-        return f"{ended_words(getting)}; enter uses it.", "information"
+        return f"{ended_words(getting)}; {key_of('models.use')} uses it.", "information"
     return ended_words(getting), "error" if getting.phase is Phase.FAILED else "information"

@@ -114,7 +114,7 @@ class ScoreScreen(Screen[None]):
             Content.styled(
                 f"Short answers are made plainly, with lookup{draft} and on auto, {RUNS} runs of each.", "$muted"
             ),
-            Content.styled("It takes minutes, and other work on this machine would falsify it.", "$muted"),
+            Content.styled("It takes minutes, and other work on this machine would distort it.", "$muted"),
         ]
         if self._leaves:
             words = f"{clean_line(self._leaves, 60)} leaves the engine meanwhile and is loaded again afterwards."

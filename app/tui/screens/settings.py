@@ -168,14 +168,10 @@ class SettingsScreen(Screen[None]):
             return written(row.setting, present(values.now, row.setting))
         return system_prompt(values.system, values.own)
 
-    def on_key(self, event: events.Key) -> None:
+    def action_begin(self, typed: str) -> None:
         """A digit begins another number."""
-        row, character = self.row, event.character or ""
-        if row is None or not row.typed or self.focused is not self.query_one(SettingList):
-            return
-        if character.isdecimal() or character in ("-", "."):
-            event.stop()
-            self._open_box(row, begun=character)
+        if (row := self.row) is not None:
+            self._open_box(row, begun=typed)
 
     def _choices(self, row: SheetRow) -> list[Choice]:
         """What the setting can be, with the words that complete its slash command."""
@@ -189,8 +185,9 @@ class SettingsScreen(Screen[None]):
             found = [Choice(one.value, one.shown, one.help) for one in settings.suggest_values(row.setting, chat)]
         else:
             against = reasons_against(chat.answering.state.pair)
-            modes = zip(against.values(), settings.suggest_modes(chat), strict=True)
-            found = [Choice(one.value, one.shown, one.help, not reason) for reason, one in modes]
+            possible = [reason is None for reason in against.values()]
+            modes = zip(settings.suggest_modes(chat), possible, strict=True)
+            found = [Choice(one.value, one.shown, one.help, may_be) for one, may_be in modes]
             found.append(Choice(DEFAULT, DEFAULT, f"{row.default}, as for every chat"))
         return found
 
@@ -207,7 +204,7 @@ class SettingsScreen(Screen[None]):
     def _close_choices(self) -> None:
         self.query_one(Choices).close()
         self.remove_class(CHOOSING)
-        self.query_one(SettingList).focus()
+        self.set_focus(self.query_one(SettingList))  # now: a line may be opened at once
         self.offer_keys()
 
     def on_descendant_focus(self) -> None:
@@ -230,7 +227,7 @@ class SettingsScreen(Screen[None]):
         had_focus = box.has_focus
         box.close()
         if had_focus:
-            self.query_one(SettingList).focus()
+            self.set_focus(self.query_one(SettingList))
         self.offer_keys()
 
     def _change(self, key: str, typed: str) -> bool:
@@ -264,11 +261,14 @@ class SettingsScreen(Screen[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The footer shows what works now."""
-        if action not in ("change", "default", "close"):
+        if action not in ("change", "begin", "default", "close"):
             return True
         if not self.is_mounted or self.query_one(ValueBox).display or self.query_one(Choices).display:
             return False
-        return action != "default" or (self.row is not None and self.row.own)
+        row = self.row
+        if action == "begin":
+            return row is not None and row.typed
+        return action != "default" or (row is not None and row.own)
 
     def offer_keys(self) -> None:
         offered = tuple(self.check_action(name, ()) for name in ("change", "default", "close"))

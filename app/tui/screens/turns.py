@@ -14,6 +14,7 @@ from textual.screen import Screen
 from app.tui import continuing
 from app.tui.background import aside
 from app.tui.dialogue import WRITING
+from app.tui.keymap import with_keys
 from app.tui.widgets.code_label import CodeLabel
 from app.tui.widgets.composer import Composer
 from app.tui.widgets.editing_row import EditingRow
@@ -31,12 +32,12 @@ if TYPE_CHECKING:
 NOTHING: Final = "Nothing has been answered yet."
 NOT_AT_END: Final = "The last answer is not on screen: ctrl+end goes there, alt+up selects a turn here."
 NOT_SENT: Final = "This message waits to be sent."
-ONLY_YOURS: Final = "Only a message of yours can be edited; r asks for another answer."
+ONLY_YOURS: Final = "Only a message of yours can be edited; {turn.again} asks for another answer."
 NO_TEXT: Final = "There is no text here yet."
 NO_RECEIPT: Final = "There is no answer with figures yet."
 NO_PROOF: Final = "This answer has no receipt, so it cannot be made again."
 NO_BLOCK: Final = "There is no code block here."
-ONE_VARIANT: Final = "There is no other variant: r makes one of an answer, e one of a message."
+ONE_VARIANT: Final = "There is no other variant: {turn.again} makes one of an answer, {turn.edit} one of a message."
 
 
 class TurnScreen(Screen[None]):
@@ -199,14 +200,14 @@ class TurnScreen(Screen[None]):
             case "save" if not is_live:
                 return "" if turn.text.strip() else NO_TEXT
         if live is not None:
-            return WRITING
+            return with_keys(WRITING)
         match name:
             case "edit" if not isinstance(view, UserTurn):
-                return ONLY_YOURS
+                return with_keys(ONLY_YOURS)
             case "go_on":
                 return continuing.why_not(turn)
             case "previous" | "next" if turn.variant is None:
-                return ONE_VARIANT
+                return with_keys(ONE_VARIANT)
             case "replay" if not (turn.figures and turn.figures.token_ids and turn.figures.receipt_json):
                 return NO_PROOF
         return ""

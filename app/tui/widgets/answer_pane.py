@@ -35,7 +35,7 @@ class AnswerPane(VerticalScroll, can_focus=False):
         text = clean(run.text)
         place = len(text) if first is None or first is run else common(text, clean(first.text))
         content = Content.assemble(
-            (text[:place], "$foreground"), (text[place:], "$warning"), ("▍" if current else "", "$accent")
+            (text[:place], "$foreground"), (text[place:], "$differing"), ("▍" if current else "", "$accent")
         )
         self.query_one(".text", Static).update(content)
         if current:  # not by an anchor: that puts a short text at the bottom

@@ -256,10 +256,7 @@ class Composer(TextArea):
 
     async def _act(self, key: str) -> bool:
         """Do what this key is bound to here, by default or as the user has it; whether there was anything."""
-        bindings = self._bindings.copy()
-        if keymap := self.app._keymap:
-            bindings.apply_keymap(keymap)
-        for binding in bindings.key_to_bindings.get(key, ()):
+        for binding in self._bindings.key_to_bindings.get(key, ()):
             if not binding.priority and await self.app.run_action(binding.action, self):
                 return True
         return False

@@ -11,7 +11,7 @@ from textual.widgets import Static
 
 from app.compare.plot import Curve, plot
 
-STYLES: Final = ("$muted", "$accent", "$warning", "$foreground")
+STYLES: Final = ("$curve-1", "$curve-2", "$curve-3", "$curve-4")
 LEAST_WIDTH: Final = 24
 
 

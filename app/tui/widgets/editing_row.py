@@ -6,14 +6,16 @@ from typing import Final
 
 from textual.widgets import Static
 
-EDITING: Final = "editing: enter sends it as a new branch, esc leaves it"
+from app.tui.keymap import with_keys
+
+EDITING: Final = "editing: {composer.send} sends it as a new branch, {chat.leave_edit} leaves it"
 
 
 class EditingRow(Static):
     """Hidden until a message is edited; a click leaves the edit."""
 
     def __init__(self) -> None:
-        super().__init__(EDITING, markup=False)
+        super().__init__(with_keys(EDITING), markup=False)
 
     def on_mount(self) -> None:
         self.display = False

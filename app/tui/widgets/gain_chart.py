@@ -14,6 +14,8 @@ HEIGHT: Final = 7
 AXIS: Final = 7
 """Columns of the figures at the left."""
 BAR: Final = 2
+UNKNOWN: Final = "·"
+"""Stands for a length whose pass was not measured."""
 
 
 class GainChart(Sheet):
@@ -52,8 +54,10 @@ def _row(gains: Mapping[int, float], longest: int, top: float, row: int, even: i
     for length in range(longest + 1):
         gain = gains.get(length)
         filled = 0 if gain is None else round(gain / top * HEIGHT * len(LEVELS)) - row * len(LEVELS)
-        bar = "" if filled <= 0 else LEVELS[min(filled, len(LEVELS)) - 1] * BAR
+        bar = (
+            UNKNOWN if gain is None and row == 0 else "" if filled <= 0 else LEVELS[min(filled, len(LEVELS)) - 1] * BAR
+        )
         blank = "─" if row == even else " "
-        style = "$muted" if length == 0 else "$accent" if gain is not None and gain > 1 else "$warning"
+        style = "$faint" if gain is None else "$muted" if length == 0 else "$accent" if gain > 1 else "$warning"
         line = Content.assemble(line, (bar, style), (blank * (BAR + 1 - len(bar)), "$rule"))
     return line

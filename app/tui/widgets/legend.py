@@ -6,6 +6,7 @@ from typing import Final
 
 from textual.content import Content
 
+from app.tui.keymap import key_of
 from app.tui.widgets.line import Line
 from app.tui.xray import STYLES
 
@@ -28,7 +29,7 @@ class Legend(Line):
             ("corrected", STYLES["c"]),
             ("   plain: the model alone" if width >= WIDE else "", "$muted"),
         )
-        return left, Content.styled("f4 ends it", "$faint")
+        return left, Content.styled(f"{key_of('chat.xray')} ends it", "$faint")
 
     async def on_click(self) -> None:
         await self.run_action("screen.xray")

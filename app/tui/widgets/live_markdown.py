@@ -12,7 +12,7 @@ from textual.content import Content, Span
 from textual.highlight import highlight
 from textual.widgets import Markdown
 from textual.widgets._markdown import MarkdownTable, MarkdownTableCellContents, MarkdownTableContent
-from textual.widgets.markdown import MarkdownBlock, MarkdownFence, MarkdownStream
+from textual.widgets.markdown import MarkdownBlock, MarkdownStream
 
 from app.clean import StreamCleaner, clean
 from app.tui import xray
@@ -59,8 +59,6 @@ class Fence(TintedFence):
         words = language.split()
         if not words or len(code) > PLAIN_ABOVE:
             return LiveFence.highlight(code, language)
-        if ansi:
-            return MarkdownFence.highlight(code, words[0], ansi=ansi, dark=dark)
         return highlight(code, language=words[0], theme=CodeColours)
 
 

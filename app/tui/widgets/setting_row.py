@@ -13,7 +13,7 @@ from app.tui.settings_rows import SLIPSTREAM, SheetRow
 MARK: Final = 2
 GAP: Final = 3
 TITLE: Final = 20
-ORIGIN: Final = 19
+ORIGIN: Final = 16
 WIDE: Final = 96
 """Cells from which on there is room for the help."""
 
@@ -30,8 +30,8 @@ def columns(width: int) -> Columns:
     """The columns of a row of ``width`` cells."""
     taken = MARK + TITLE + 2 * GAP + ORIGIN
     if width < WIDE:
-        return Columns(max(8, min(24, width - taken + GAP)), 0)
-    value = 18 if width < 150 else 24
+        return Columns(max(8, min(16, width - taken + GAP)), 0)
+    value = 14 if width < 150 else 24
     return Columns(value, width - taken - value)
 
 

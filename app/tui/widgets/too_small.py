@@ -7,6 +7,8 @@ from typing import Final
 from textual.geometry import Size
 from textual.widgets import Static
 
+from app.tui.keymap import key_of
+
 MIN_WIDTH: Final = 48
 MIN_HEIGHT: Final = 12
 
@@ -26,5 +28,6 @@ class TooSmall(Static):
         if self.display:
             self.update(
                 f"This terminal has {size.width} x {size.height} cells; Slipstream needs {MIN_WIDTH} x {MIN_HEIGHT}. "
-                "Make it larger to go on. Nothing is lost, an answer goes on behind this. ctrl+q quits."
+                "Make it larger to go on. Nothing is lost, an answer goes on behind this. "
+                f"{key_of('app.quit')} quits."
             )

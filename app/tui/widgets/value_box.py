@@ -34,7 +34,7 @@ class ValueBox(Input):
         """The value stays."""
 
     def __init__(self) -> None:
-        super().__init__(compact=True, max_length=LONGEST)
+        super().__init__(compact=True, max_length=LONGEST, select_on_focus=False)
         self.cursor_blink = False
         self._key = ""
         self._before = ""

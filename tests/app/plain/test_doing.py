@@ -117,7 +117,7 @@ async def test_the_whole_receipt() -> None:
             "Speed:",
             "tokens per second: 38.7",
             "Tokens:",
-            "of it cached: 12 39 %",
+            "of it cached: 12, 39 %",
             "Drafts:",
             "acceptance: 64 %",
             "Made by SmolLM2-135M Q4_1 + lookup:",

@@ -183,6 +183,15 @@ async def test_a_message_that_does_not_fit_stands_at_the_prompt_again() -> None:
         assert it.chat.store.unsent(it.chat.chat.conversation.id).text == "//much too long"
 
 
+async def test_an_answer_again_that_does_not_fit_leaves_everything_as_it_was() -> None:
+    client = FakeClient(scripts=[answer("One."), [failure(ErrorCode.PROMPT_TOO_LARGE, TOO_LONG)]])
+    async with talk(client) as it:
+        await it.types("hello")
+        assert (await it.types("/regenerate")).startswith(f"{TOO_LONG}\n/new begins an empty chat. ")
+        assert [text for _, _, text in it.stored] == ["hello", "One."]
+        assert it.chat.prefilled == ""
+
+
 async def test_a_draft_that_is_refused_and_a_model_that_cannot_be_loaded_are_said_once() -> None:
     client = FakeClient(loads=[[Loaded(id=0, pair=pair(refused="it has another vocabulary"))]])
     async with talk(client) as it:

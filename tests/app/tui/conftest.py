@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import pytest
 
 from app.chats.store import ChatStore
-from app.tui import clipboard
+from app.tui import clipboard, keymap
 from tests.app.tui.harness import memory_store
 from tests.app.tui.stored_chats import NOW, fill
 
@@ -26,3 +28,10 @@ def store() -> ChatStore:
     store = memory_store()
     fill(store)
     return store
+
+
+@pytest.fixture(autouse=True)
+def default_keys() -> Iterator[None]:
+    """Keys that a test gives are gone behind it."""
+    yield
+    keymap.use(keymap.KeyMap())

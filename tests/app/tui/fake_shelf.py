@@ -134,7 +134,7 @@ class FakeShelf:
     def replacing(self, offer: Offer) -> Offer:
         self.did.append(("replacing", offer.key))
         lost = "\n".join(
-            f"  replaces {path}, 12 B, changed 2026-11-30 01:07: lost for good" for path in self.in_the_way
+            f"  replaces {path}, 12 bytes, changed 2026-11-30 01:07: lost for good" for path in self.in_the_way
         )
         return replace(offer, text=f"{PLAN}\n{lost}", refusal="", replaceable=(), replaced=self.in_the_way)
 

@@ -229,4 +229,4 @@ def test_values_are_shown_shortly() -> None:
     assert changes(DEFAULTS, now) == ["temp 0.5 → 0.25", "top-k 40 → 20", "seed 9 → random"]
     ruled = merged(DEFAULTS, {"grammar": "root ::= x\n" * 50, "thinking": False, "dry_sequence_breakers": ["\n"]})
     assert differing(DEFAULTS, ruled) == ["thinking off", "dry-breakers \\n", "grammar"]
-    assert changes(DEFAULTS, ruled)[2] == "grammar none → root ::= x root ::= x root ::= x root ::=…"
+    assert changes(DEFAULTS, ruled)[2] == "grammar none → root ::= x root ::= x root ::= x root :…"

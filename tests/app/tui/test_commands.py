@@ -63,6 +63,8 @@ class TestParsing:
             assert command.title
         assert commands.registry()["spec"].shown_key == "ctrl+t"
         assert commands.registry()["quit"].shown_key == "ctrl+q"
+        assert commands.registry()["regenerate"].shown_key == "alt+↑ r"
+        assert commands.registry()["temp"].shown_key == ""
 
 
 async def replies(it: Chat, typed: str, *words: str) -> None:
@@ -199,8 +201,8 @@ async def test_new_help_theme_colours_latest_and_copy() -> None:
         await it.send("/latest")
         await it.until(lambda: it.transcript.following)
         await it.send("/help")
-        await it.sees("/new", "start an empty chat")
-        await it.pilot.press("escape", "backspace")
+        await it.sees("keys, commands, figures")
+        await it.pilot.press("escape")
         await it.send("/new")
         await it.until(lambda: it.screen.chat.empty)
 

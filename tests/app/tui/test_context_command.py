@@ -34,7 +34,7 @@ async def test_it_shows_how_full_the_context_is_and_what_can_be_done() -> None:
         await it.sees(
             "context: 1,548 of 2,048 tokens are used, 76 %",
             "○ drop the oldest turns",
-            "whenever it is full, from now on in this chat; they stay to be read",
+            "whenever it is full, from now on; they stay here, only the model does not see them",
             "○ larger context",
             "4,096 tokens",
             "○ leave it as it is",
@@ -81,7 +81,9 @@ async def test_the_ways_work_without_an_occasion() -> None:
 
 async def test_the_unsent_text_is_there_again() -> None:
     async with chat() as it:
-        await it.pilot.press(*"half a message", "ctrl+p", *"how full it is", "enter")
+        await it.pilot.press(*"half a message", "ctrl+p", *"context")
+        await it.sees("/context: how full it is")
+        await it.pilot.press("enter")
         await shown(it)
         assert it.composer.text == "half a message"
 
@@ -184,9 +186,9 @@ async def test_what_happens_when_it_is_full_is_set_for_one_chat_and_shown() -> N
 
 async def test_a_word_that_is_none_is_refused() -> None:
     async with chat() as it:
-        await it.send("/overflow drop")
-        await it.sees("/overflow takes ask, stop, drop-oldest or default, not drop. It stays ask.")
-        assert it.composer.text == "/overflow drop"
+        await it.send("/overflow never")
+        await it.sees("/overflow takes ask, stop, drop-oldest or default, not never. It stays ask.")
+        assert it.composer.text == "/overflow never"
 
 
 async def test_its_words_are_suggested() -> None:

@@ -40,7 +40,7 @@ NOTHING_SENT = f"Nothing was sent: {HEADING}; your message is in the composer."
 SENTENCE = "The conversation is 2,500 tokens long and the context holds 2,048. Nothing was sent or lost."
 DROP = "drop the oldest turns"
 LARGER = "larger context"
-DROPPING = "The oldest turns of this chat are left out from now on, where it is full; /overflow ask asks again."
+DROPPING = "Whenever this chat is full, its oldest turns are left out from now on; /overflow ask asks again."
 
 
 def too_large(*, dropped: int = 2, left: int = 900) -> list[Step]:
@@ -82,7 +82,7 @@ async def test_the_user_is_asked_and_the_message_is_safe_meanwhile() -> None:
         await it.sees(
             HEADING,
             f"○ {DROP}",
-            "leaves out 1 turn (1,600 tokens), from now on in this chat; they stay to be read",
+            "leaves out 1 turn (1,600 tokens), from now on; they stay here, only the model does not see them",
             f"○ {LARGER}",
             "4,096 tokens",
             "○ stop",
@@ -433,11 +433,31 @@ async def test_attached_files_stay_with_a_message_that_comes_back(
         await it.pilot.press("escape")
         await it.until(lambda: it.composer.has_focus)
         assert row.display
+        (tmp_path / "notes.txt").unlink()
         await it.pilot.press("enter")
         await it.until(lambda: it.idle and it.answers)
         assert engine.asked[1].messages == engine.asked[0].messages
         assert "bread" in engine.asked[1].messages[0].content
         assert [turn.turn.attached[0].path for turn in it.screen.query(UserTurn)] == ["notes.txt"]
+
+
+async def test_a_second_attempt_that_is_refused_for_another_reason_says_both(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text("bread\n")
+    engine = client(too_large())
+    async with chat(engine) as it:
+        await it.pilot.press(*"sum up @notes.txt please", "enter")
+        await question(it)
+        (tmp_path / "notes.txt").write_bytes(b"\xff\x00\xff")
+        await choose(it, "home")
+        await it.until(lambda: it.notice.endswith(DROPPING))
+        assert it.notice.startswith(
+            "notes.txt is not a text in UTF-8; only text files can be attached. Nothing was sent."
+        )
+        assert it.composer.text == "sum up @notes.txt please"
+        assert len(engine.asked) == 1
 
 
 async def test_what_another_instance_says_meanwhile_is_taken_along(tmp_path: Path) -> None:

@@ -106,7 +106,7 @@ class TestSystemPrompts:
     async def test_names_are_completed_and_free_text_is_left_alone(self, by_name: ByName) -> None:
         async with chat(by_name=by_name, size=(120, 34)) as it:
             await it.pilot.press(*"/system ")
-            await it.sees("Answer in one or two sentences. (settings.toml)", "Talk like a pirate. Always.")
+            await it.sees("settings.toml · Answer in one or two sentences.", "Talk like a pirate. Always.")
             assert suggested(it) == ["brief", "pirate", "none", "default"]
             await it.pilot.press(*"b")
             await it.until(lambda: suggested(it) == ["brief"])

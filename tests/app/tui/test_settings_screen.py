@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from textual import events
 
 from app.by_name import ByName
 from app.chats.records import StoreError
@@ -171,6 +172,16 @@ class TestTyping:
             await move_to(it, screen, "top_k")
             await it.pilot.press("2", "0", "enter")
             await it.until(lambda: own(it) == {"top_k": 20})
+
+    async def test_keys_that_come_at_once_are_for_the_line_that_the_first_one_opens(self, by_name: ByName) -> None:
+        async with chat(by_name=by_name, size=(120, 44)) as it:
+            screen = await opened(it)
+            await move_to(it, screen, "top_k")
+            for keys, number in ((("enter", "7", "3", "enter"), 73), (("1", "2", "0", "enter"), 120)):
+                for key in keys:
+                    it.app.post_message(events.Key(key, key if key.isdecimal() else None))
+                await it.until(lambda number=number: own(it) == {"top_k": number})  # type: ignore[misc]
+                await it.until(lambda: screen.query_one(SettingList).has_focus)
 
     async def test_delete_goes_back_to_the_default(self, by_name: ByName) -> None:
         async with chat(by_name=by_name, size=(120, 44)) as it:

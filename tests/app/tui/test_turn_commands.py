@@ -102,7 +102,7 @@ def test_commands_name_their_keys() -> None:
     keys = {command.title: command.shown_key for command in commands.registry().values()}
     assert keys["Answer again"] == "alt+↑ r"
     assert keys["Copy code"] == "alt+↑ b"
-    assert keys["Variant before"] == "alt+↑ left"
+    assert keys["Variant before"] == "alt+↑ ←"
 
 
 async def test_i_opens_the_receipt_of_the_selected_answer() -> None:

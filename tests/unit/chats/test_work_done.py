@@ -73,7 +73,7 @@ def test_a_start_with_many_chats_reads_a_few_rows(store: ChatStore) -> None:
             INSERT INTO messages (id, conversation, role, content, state, created) SELECT i, i, 'user', 'x', 'complete', i FROM n;
             UPDATE conversations SET leaf = id WHERE id <= 2000;
             COMMIT;
-            """  # noqa: E501
+            """
         )
     )
     assert len(store.conversations(limit=3000)) == 2020

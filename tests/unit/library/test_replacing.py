@@ -33,9 +33,7 @@ def test_the_offer_says_what_would_be_lost_and_changes_nothing(home: Home, hub: 
     offer = shelf.replacing(first, lambda *step: seen.append(step))
     assert (offer.refusal, offer.replaceable, offer.replaced) == ("", (), (str(mine),))
     short = hashlib.sha256(MINE).hexdigest()[:8]
-    told = (
-        rf"replaces {re.escape(str(mine))}, 12 B, changed \d{{4}}-\d\d-\d\d \d\d:\d\d, SHA-256 {short}: lost for good"
-    )
+    told = rf"replaces {re.escape(str(mine))}, 12 bytes, changed \d{{4}}-\d\d-\d\d \d\d:\d\d, SHA-256 {short}: lost for good"
     assert re.search(told, offer.text)
     assert seen == [(mine, len(MINE), len(MINE))]
     assert mine.read_bytes() == MINE
