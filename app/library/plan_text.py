@@ -12,6 +12,8 @@ def plan_text(plan: Plan) -> str:
     lines = [clean_line(plan.title)]
     if plan.pair is not None:
         lines.append(f"  {clean_line(plan.pair.for_whom)}")
+    if plan.replacing:  # first, so that no small screen hides it
+        lines += ["", *(f"  replaces {clean_line(standing.words)}: lost for good" for standing in plan.replacing)]
     lines += ["", *_table(plan.files), ""]
     facts = [("draft", "prompt lookup, needs no file")] if plan.drafter == "lookup" else []
     facts += [("licence", _licence(licence)) for licence in plan.licences]
@@ -21,7 +23,6 @@ def plan_text(plan: Plan) -> str:
         facts.append(("memory", _memory(plan)))
     facts.append(("disk", _disk(plan)))
     facts.append(("total", _total(plan)))
-    facts += [("replaces", f"{clean_line(standing.words)}: lost for good") for standing in plan.replacing]
     lines += [f"  {name:<8} {value}" for name, value in facts]
     if plan.refusal:
         lines += ["", plan.refusal]

@@ -282,7 +282,15 @@ COMMANDS: Final = (
         anywhere=True,
         instead=_NO_COLOURS,
     ),
-    Command("keys", "Keys", "the same as /help", does("help"), key=key_of("help"), anywhere=True),
+    Command(
+        "keys",
+        "Keys",
+        "the same as /help",
+        does("help"),
+        key=key_of("help"),
+        anywhere=True,
+        instead="/help lists the commands.",
+    ),
     _action("quit", "Quit", "leave; everything is kept", "quit", anywhere=True),
     *(settings.command(setting) for setting in SETTINGS if setting.advanced),
 )

@@ -35,7 +35,8 @@ def choose_preset(screen: Surface, name: str) -> None:
 def suggest_presets(screen: Surface) -> Sequence[Suggestion]:
     presets = screen.slipstream.by_name.presets
     rows = [Suggestion(name, name, preset_words(preset)) for name, preset in presets.items()]
-    return [*rows, Suggestion(DEFAULT, DEFAULT, "as for every chat")]
+    default = in_force(screen.defaults, {}, presets) or OWN_VALUES
+    return [*rows, Suggestion(DEFAULT, DEFAULT, f"{default}, as for every chat")]
 
 
 def _now(screen: Surface) -> str:

@@ -56,7 +56,7 @@ def places_here(screen: Screen[Any]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def keys(first: Iterable[str] = ()) -> list[Section]:
+def all_keys(first: Iterable[str] = ()) -> list[Section]:
     """The keys by place; those of the places in ``first`` come first."""
     rows: dict[str, list[Row]] = {}
     for identifier, binding in keymap.bindings().items():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Final
 
 from textual.binding import Binding
@@ -175,7 +176,8 @@ FILTER: Final = (
     Binding("escape", "close", "all again", key_display="esc", id="filter.close"),
 )
 
-SETTING_LIST: Final = _list_keys("settings")
+# With priority, as what is done to the row that they lead to.
+SETTING_LIST: Final = tuple(replace(binding, priority=True) for binding in _list_keys("settings"))
 
 SETTINGS: Final = (
     # With priority: what is typed behind them belongs into the line that they open.

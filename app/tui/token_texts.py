@@ -8,14 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-from app.tui.xray import UNKNOWN
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from app.chats.records import Figures
     from app.chats.store import ChatStore
     from engine.protocol import Receipt
+
+
+UNKNOWN: Final = " "
+"""The letter of a token of which nobody knows who proposed it."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,13 +15,14 @@ from typing import TYPE_CHECKING, Final
 
 from textual.content import Span
 
+from app.tui.token_texts import UNKNOWN
+
 if TYPE_CHECKING:
     from markdown_it.token import Token
 
 STYLES: Final = {"l": "$xray-lookup 24%", "d": "$xray-draft 28%", "c": "$xray-corrected"}
 """Proposed by lookup, proposed by the draft model, the target's correction. Everything else is the target alone.
 What they look like is the theme's: without colours they are reversed and underlined."""
-UNKNOWN: Final = " "
 
 _LINK_END: Final = re.compile(r"\](\([^)\n]*\)|\[[^\]\n]*\])?")
 _REACH: Final = 12

@@ -289,6 +289,6 @@ def test_what_is_said_before_the_chat_opens_names_the_users_key(
     opened: list[dict[str, Any]], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     (tmp_path / "home").mkdir()
-    (tmp_path / "home" / "settings.toml").write_text('model = "nowhere.gguf"\n[keys]\n"chat.models" = "f2"\n')
+    (tmp_path / "home" / "settings.toml").write_text('model = "nowhere.gguf"\n[keys]\n"chat.models" = "f8"\n')
     assert slipstream(monkeypatch) == 0
-    assert opened[-1]["complaints"][-1].endswith("f2 shows the models there are.")
+    assert opened[-1]["complaints"][-1].endswith("f8 shows the models there are.")

@@ -75,7 +75,7 @@ def test_every_key_has_an_id_of_its_own_and_a_place_with_a_title() -> None:
     ids = Counter(binding.id for group in groups for binding in group)
     assert None not in ids
     assert [name for name, count in ids.items() if count > 1] == []
-    assert {str(name).split(".")[0] for name in ids} <= {*PLACES}
+    assert {str(name).split(".")[0] for name in ids} <= {*PLACES}, "give the place a title in app/tui/key_words.py"
     assert {*WORDS} <= {*ids}, "words for keys that there are not"
 
 
@@ -189,4 +189,4 @@ def test_all_ids_stand_in_the_documentation() -> None:
     from pathlib import Path
 
     text = (Path(__file__).parents[2] / "docs" / "keys.md").read_text(encoding="utf-8")
-    assert [name for name in bindings() if f"`{name}`" not in text] == []
+    assert [name for name in bindings() if f"`{name}`" not in text] == [], "run scripts/keys_page.py"

@@ -75,7 +75,7 @@ class HelpScreen(Screen[None]):
     def __init__(self, first: Sequence[str] = ()) -> None:
         """``first``: the places whose keys stand at the top."""
         super().__init__()
-        self._keys = [*help_pages.keys(first), help_pages.how_to_change(str(paths.settings_file()))]
+        self._keys = [*help_pages.all_keys(first), help_pages.how_to_change(str(paths.settings_file()))]
         self._others = [help_pages.all_commands(), help_pages.figures()]
 
     def compose(self) -> ComposeResult:
@@ -110,9 +110,10 @@ class HelpScreen(Screen[None]):
         self.query_one(FilterRow).open()
 
     def on_key(self, event: events.Key) -> None:
-        """A letter begins a search."""
-        character = (event.character or "").strip() if event.is_printable else ""
-        if character and self.focused is None and event.key not in self._bindings.key_to_bindings:
+        """A letter begins a search. One that comes here although the box has the focus was on its way already."""
+        character = event.character if event.is_printable else ""
+        begun = self.focused is not None
+        if character and (begun or (character.strip() and event.key not in self._bindings.key_to_bindings)):
             event.stop()
             self._find(character)
 
@@ -122,7 +123,8 @@ class HelpScreen(Screen[None]):
             self._find(clean_line(event.text))
 
     def _find(self, text: str) -> None:
-        self.action_find()
+        if self.focused is None:
+            self.action_find()
         self.query_one(FilterBox).insert_text_at_cursor(text)
 
     @on(FilterBox.Changed)

@@ -74,13 +74,9 @@ class FileActions(Screen[Choice | None]):
             self.ask(f"{title} cannot be fetched now.", "", None, refusal=str(error))
             return
         if offer.replaceable:
-            words = f"{offer.refusal} Or enter shows what would be lost if it was replaced."
-            self.ask(
-                f"A file of yours lies where {title} would go.",
-                offer.text,
-                lambda: self.begin("plan", self._plan_replacing, offer),
-                refusal=words,
-            )
+            words = f"{offer.refusal} Or enter shows what would be lost if it was replaced.\n\n{offer.text}"
+            ask_again = partial(self.begin, "plan", self._plan_replacing, offer)
+            self.ask(f"A file of yours lies where {title} would go.", words, ask_again)
         elif offer.refusal:
             self.ask(f"{title} cannot be fetched.", offer.text, None, refusal=offer.refusal)
         else:

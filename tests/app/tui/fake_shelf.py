@@ -136,7 +136,8 @@ class FakeShelf:
         lost = "\n".join(
             f"  replaces {path}, 12 bytes, changed 2026-11-30 01:07: lost for good" for path in self.in_the_way
         )
-        return replace(offer, text=f"{PLAN}\n{lost}", refusal="", replaceable=(), replaced=self.in_the_way)
+        head, _, rest = PLAN.partition("\n\n")
+        return replace(offer, text=f"{head}\n\n{lost}\n\n{rest}", refusal="", replaceable=(), replaced=self.in_the_way)
 
     def start(self, offer: Offer) -> None:
         self.did.append(("start", offer.key))

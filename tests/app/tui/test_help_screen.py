@@ -92,6 +92,14 @@ async def test_typing_finds_and_esc_leads_back_step_by_step() -> None:
         await it.until(lambda: it.app.screen is it.screen)
 
 
+async def test_letters_that_come_at_once_are_all_searched_for() -> None:
+    async with chat() as it:
+        screen = await opens(it)
+        for key, character in (("s", "s"), ("e", "e"), ("space", " "), ("d", "d")):
+            it.app.post_message(events.Key(key, character))
+        await it.until(lambda: screen.query_one(FilterBox).value == "se d")
+
+
 async def test_what_is_pasted_is_data() -> None:
     async with chat() as it:
         await opens(it)

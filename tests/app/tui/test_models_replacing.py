@@ -16,7 +16,7 @@ async def test_a_file_of_the_users_is_replaced_only_after_two_questions() -> Non
     mine = "/home/you/models/Qwen/Qwen3-4B-Q4_K_M.gguf"
     words = f"{mine} is another file than the hub's, and Slipstream did not fetch it; nothing was changed."
     shelf = FakeShelf(refusal=words, in_the_way=(mine,))
-    async with chat(shelf=shelf, size=(120, 40)) as it:
+    async with chat(shelf=shelf, size=(80, 24)) as it:
         screen = await opened(it)
         await move_to(it, screen, QWEN)
         await it.pilot.press("enter")

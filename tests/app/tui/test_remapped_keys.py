@@ -36,19 +36,19 @@ async def test_enter_still_chooses_from_the_list_of_commands() -> None:
 
 
 async def test_enter_that_is_given_to_nothing_breaks_the_line() -> None:
-    async with chat(FakeClient([answer("ok")]), keys={"composer.send": "f2"}) as it:
-        await it.pilot.press("a", "enter", "b", "f2")
+    async with chat(FakeClient([answer("ok")]), keys={"composer.send": "f8"}) as it:
+        await it.pilot.press("a", "enter", "b", "f8")
         await it.until(lambda: it.questions == ["a\nb"])
 
 
 async def test_a_key_of_the_chat_moves_and_the_old_one_does_nothing() -> None:
-    async with chat(keys={"chat.speculation": "f2", "chat.xray": "ctrl+e"}) as it:
+    async with chat(keys={"chat.speculation": "f8", "chat.xray": "ctrl+e"}) as it:
         await it.pilot.press("ctrl+t")
         assert not it.screen.query_one(SpeculationPicker).display
-        await it.pilot.press("f2")
+        await it.pilot.press("f8")
         await it.until(lambda: it.screen.query_one(SpeculationPicker).display)
         await it.pilot.press("escape")
-        assert "f2 speculation" in it.footer
+        assert "f8 speculation" in it.footer
         await it.pilot.press("ctrl+e")  # of the text area otherwise
         await it.until(lambda: it.screen.query_one(Legend).display)
         await it.sees("ctrl+e ends it")
@@ -113,8 +113,8 @@ async def test_sentences_the_palette_and_the_list_name_the_key() -> None:
 
 
 async def test_a_click_in_the_footer_does_what_the_moved_key_does() -> None:
-    async with chat(keys={"chat.speculation": "f2"}) as it:
-        await it.sees("f2 speculation")
-        at = it.footer.index("f2 speculation")
+    async with chat(keys={"chat.speculation": "f8"}) as it:
+        await it.sees("f8 speculation")
+        at = it.footer.index("f8 speculation")
         await it.pilot.click(KeyBar, offset=(at, 0))
         await it.until(lambda: it.screen.query_one(SpeculationPicker).display)

@@ -176,8 +176,8 @@ class TestTyping:
     async def test_keys_that_come_at_once_are_for_the_line_that_the_first_one_opens(self, by_name: ByName) -> None:
         async with chat(by_name=by_name, size=(120, 44)) as it:
             screen = await opened(it)
-            await move_to(it, screen, "top_k")
-            for keys, number in ((("enter", "7", "3", "enter"), 73), (("1", "2", "0", "enter"), 120)):
+            await move_to(it, screen, "temperature")
+            for keys, number in ((("down", "enter", "7", "3", "enter"), 73), (("1", "2", "0", "enter"), 120)):
                 for key in keys:
                     it.app.post_message(events.Key(key, key if key.isdecimal() else None))
                 await it.until(lambda number=number: own(it) == {"top_k": number})  # type: ignore[misc]

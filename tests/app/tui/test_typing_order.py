@@ -61,8 +61,7 @@ async def test_a_hundred_keys_at_once_are_a_hundred_keys_in_order() -> None:
 
 async def test_a_key_that_was_given_to_another_action_does_that() -> None:
     client = FakeClient([answer("ok")])
-    async with chat(client) as it:
-        it.app.set_keymap({"composer.send": "ctrl+g", "composer.line": "enter"})
+    async with chat(client, keys={"composer.send": "ctrl+g", "composer.line": "enter"}) as it:
         press_at_once(it, *"one", "enter", *"two", "backspace")
         await it.until(lambda: it.composer.text == "one\ntw")
         await it.pilot.press("ctrl+g")

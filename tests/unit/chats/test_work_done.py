@@ -70,7 +70,8 @@ def test_a_start_with_many_chats_reads_a_few_rows(store: ChatStore) -> None:
             CREATE TEMP TABLE n AS WITH RECURSIVE n (i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 2000)
                 SELECT i FROM n;
             INSERT INTO conversations (id, title, created, updated) SELECT i, 'old', i, i FROM n;
-            INSERT INTO messages (id, conversation, role, content, state, created) SELECT i, i, 'user', 'x', 'complete', i FROM n;
+            INSERT INTO messages (id, conversation, role, content, state, created)
+                SELECT i, i, 'user', 'x', 'complete', i FROM n;
             UPDATE conversations SET leaf = id WHERE id <= 2000;
             COMMIT;
             """
