@@ -25,7 +25,7 @@ from app.by_name import ByName
 from app.chats.records import Notice
 from app.clean import clean_line
 from app.library.records import Listing, ShelfError
-from app.tui import clipboard, commands, keymap
+from app.tui import clipboard, commands, comparing, keymap
 from app.tui.background import aside
 from app.tui.keys import APP
 from app.tui.models_door import ModelsDoor
@@ -250,7 +250,7 @@ class SlipstreamApp(App[None]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "compare":
             chat = self.chat_screen
-            return chat is not None and self.screen is chat and chat.may_compare
+            return chat is not None and self.screen is chat and comparing.may_compare(chat)
         if action == "models":
             return self._models.there and self.screen is self.chat_screen
         if action in ("chats", "settings"):
@@ -262,7 +262,7 @@ class SlipstreamApp(App[None]):
         chat = self.chat_screen
         if chat is None or self.screen is not chat:
             return
-        wanted = chat.comparison()
+        wanted = comparing.comparison(chat)
         if wanted is None:
             chat.say(NOTHING_TO_COMPARE)
             return

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from app.tui.commands import Command, Typed
     from app.tui.completing import Completing
     from app.tui.screens.chat import ChatScreen
+    from app.tui.screens.opening import OpeningScreen
     from app.tui.working_folder import FoldedPath, WorkingFolder
 
 STAYS = "What you had typed stays with the other chat."
@@ -242,7 +243,7 @@ class Writing:
         return Unsent((waiting,)).above(here) if waiting else here
 
 
-async def note_changed_files(screen: ChatScreen) -> None:
+async def note_changed_files(screen: OpeningScreen) -> None:
     """Mark the files of the chat on screen that have changed since they were attached."""
     chat = screen.chat
     attached = chat.attached

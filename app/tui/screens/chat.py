@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, ClassVar, Final, cast
 
@@ -13,7 +12,6 @@ from textual.containers import Vertical
 from textual.timer import Timer
 from textual.widgets import Static
 
-from app.chats.records import StoreError
 from app.tui import commands, motion
 from app.tui.chat_settings import differing, merged, system_prompt
 from app.tui.dialogue import Dialogue
@@ -24,7 +22,7 @@ from app.tui.names import short_name, speaker_name
 from app.tui.news import EngineNews
 from app.tui.overflow_policy import for_engine
 from app.tui.overflowing import Overflowing, Refusal
-from app.tui.screens.turns import NO_RECEIPT, TurnScreen
+from app.tui.screens.opening import OpeningScreen
 from app.tui.widgets.attached_row import AttachedRow
 from app.tui.widgets.completions import Completions
 from app.tui.widgets.composer import Composer
@@ -38,32 +36,22 @@ from app.tui.widgets.prompt_row import NextAnswer, PromptRow
 from app.tui.widgets.speculation_picker import SpeculationPicker
 from app.tui.widgets.too_small import TooSmall
 from app.tui.widgets.transcript import Transcript
-from app.tui.widgets.turns import AnswerTurn
 from app.tui.widgets.welcome import Welcome
-from app.tui.writing import Writing, note_changed_files
+from app.tui.writing import Writing
 
 if TYPE_CHECKING:
     from app.chats.records import Attachment, Unsent
     from app.chats.store import ChatStore
-    from app.compare.conduct import Comparison
     from app.compare.ways import Way
-    from app.tui.answering import Answering
     from app.tui.app import SlipstreamApp
-    from app.tui.conversation import OpenChat
-    from app.tui.conversation_choice import Opening
     from app.tui.ports import Engine
     from engine.protocol import Failed, GenerateSettings, LoadSettings, SpeculationMode
 
 JUMP: Final = "↓ end: back to the latest text"
 ELSEWHERE: Final = "Your last chat is open in another Slipstream; this is a new one."
-SHARED: Final = "This chat is open in another Slipstream, too: what is said there shows here with your next message."
-NO_THOUGHTS: Final = "No answer on screen has thoughts to unfold."
-LOOK_AGAIN_SECONDS: Final = 2.0
-COMPARED_TOKENS: Final = 256
-"""Of an answer without a limit, so much is compared."""
 
 
-class ChatScreen(TurnScreen):
+class ChatScreen(OpeningScreen):
     """See the module's text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*CHAT]
@@ -86,9 +74,7 @@ class ChatScreen(TurnScreen):
         self.opened = False
         self.dialogue = Dialogue(self, store, engine, load, no_model)
         self.overflowing = Overflowing(self)
-        self._news = EngineNews(self, "" if load else no_model)
-        self.writing: Writing
-        """What goes on around the composer; there once the screen is."""
+        self.news = EngineNews(self, "" if load else no_model)
         self._frames: Timer | None = None
         self._frame_due = False
         self._offered: tuple[bool, ...] = ()
@@ -120,19 +106,9 @@ class ChatScreen(TurnScreen):
             self.say(self.store.trouble, "warning")
         if self.chat.elsewhere:
             self.add(ELSEWHERE, "warning")
-        self._news.tell_again(self.answering.state)
+        self.news.tell_again(self.answering.state)
         self.run_worker(self.answering.work(), name="engine", group="engine", exit_on_error=False)
         await self.show_chat()
-
-    @property
-    def chat(self) -> OpenChat:
-        """The conversation on screen."""
-        return self.dialogue.chat
-
-    @property
-    def answering(self) -> Answering:
-        """The engine's side."""
-        return self.dialogue.answering
 
     @property
     def slipstream(self) -> SlipstreamApp:
@@ -167,11 +143,11 @@ class ChatScreen(TurnScreen):
 
     def say_no_model(self) -> None:
         """There is nothing to answer with."""
-        self._news.tell_no_model(self.answering.state)
+        self.news.tell_no_model(self.answering.state)
 
     def was_told(self, failure: Failed) -> None:
         """The user knows of this failure already."""
-        self._news.was_told(failure)
+        self.news.was_told(failure)
 
     def outgrown(self, refusal: Refusal) -> None:
         """The conversation does not fit the context."""
@@ -271,7 +247,7 @@ class ChatScreen(TurnScreen):
         header.title = self.chat.title
         header.target_path = self.target_path
         self.show_trouble()
-        self._news.tell(state, self.mode, self.speaker(), answering=live is not None)
+        self.news.tell(state, self.mode, self.speaker(), answering=live is not None)
         settings = self.settings_now()
         others = [*self.overflowing.differing(), *differing(self.defaults, settings)]
         self.query_one(NextAnswer).show(settings.speculation, state.pair, settings.sampling.temperature, others)
@@ -286,32 +262,6 @@ class ChatScreen(TurnScreen):
             self.refresh_bindings()
 
     # ------------------------------------------------------------------------------------------------ transcript
-
-    async def show_chat(self, found: int | None = None) -> None:
-        await self.transcript.open(self.chat, self.speaker(), found=found)
-        self.chat_shown()
-
-    def chat_shown(self) -> None:
-        self.overflowing.follow(self.chat)
-        self.dialogue.editing.follow(self.chat)  # before the composer holds the text of another chat
-        self.writing.follow(self.chat.conversation.id)
-        self.run_worker(note_changed_files(self), group="changed files", exclusive=True, exit_on_error=False)
-        self.show_header()
-        self.show_empty()
-        self.refresh_bindings()
-        if self.dialogue.live is None and self.chat.written_elsewhere:
-            self.set_timer(LOOK_AGAIN_SECONDS, self._look_again)
-
-    def _look_again(self) -> None:
-        self.call_next(self._refresh_chat)
-
-    async def _refresh_chat(self) -> None:
-        """Another instance was writing here: show what has become of it."""
-        if self.dialogue.live is None and not self.dialogue.left:
-            if self.chat.read_again():
-                await self.show_chat()
-            elif self.chat.written_elsewhere:
-                self.set_timer(LOOK_AGAIN_SECONDS, self._look_again)
 
     def show_empty(self) -> None:
         self.query_one(Welcome).display = self.chat.empty
@@ -379,86 +329,9 @@ class ChatScreen(TurnScreen):
     async def action_new_chat(self) -> None:
         await self.open_conversation(None)
 
-    async def open_conversation(
-        self, conversation_id: int | None, words: str = "", *, message_id: int | None = None
-    ) -> None:
-        """Show another conversation, None: a new one. ``words``: what there is to say about it; ``message_id``: which
-        message of it. Refused with a sentence while an answer is made, and when there is no such chat any more."""
-        refusal = self.dialogue.why_stay()
-        try:
-            if not refusal and conversation_id is not None:
-                self.dialogue.turn_to(conversation_id, message_id)
-        except StoreError as error:
-            refusal = str(error)
-        if refusal:
-            self.say(refusal, "warning")
-            return
-        if conversation_id is None:
-            self.dialogue.begin_anew()
-        self.notices.clear()
-        self._news.tell_again(self.answering.state)
-        if self.chat.elsewhere:
-            self.add(SHARED, "warning")
-        if words:
-            self.add(words, "warning")
-        await self.show_chat(message_id)
-        self.engine_changed()
-
-    async def came_back(self, opening: Opening | None) -> None:
-        """The Chats screen was left."""
-        if opening is not None:
-            await self.open_conversation(opening.conversation, opening.words, message_id=opening.message)
-        else:
-            self.chat.read_title()
-            self.engine_changed()
-
     def action_context(self) -> None:
         """How full the context is, and what can be done about it."""
         self.overflowing.show()
-
-    def action_copy(self) -> None:
-        """Copy what is selected; never quit."""
-        text = self.composer.selected_text or self.get_selected_text()
-        if text:
-            self.copy_text(text)
-        elif self.selected is not None:
-            self.action_turn("copy")
-        else:
-            self.say(f"Nothing is selected to copy. {key_of('app.quit')} quits, {key_of('chat.stop')} stops an answer.")
-
-    def action_latest(self) -> None:
-        self.transcript.follow()
-
-    def action_xray(self) -> None:
-        """Tint the tokens of all answers by who proposed them, or no longer."""
-        legend = self.query_one(Legend)
-        legend.display = not legend.display
-        self.transcript.show_xray(legend.display)
-
-    def action_receipt(self, view: AnswerTurn | None = None) -> None:
-        """Every figure of an answer, and what each means; without ``view`` of the selected or the last one."""
-        target = view or self.target("receipt")
-        view = target if isinstance(target, AnswerTurn) else None
-        if view is None or view.receipt.stats is None:
-            self.say(NO_RECEIPT)
-            return
-        from app.tui.screens.receipt import ReceiptScreen  # with its own style sheet: not before it is wanted
-
-        self.app.push_screen(ReceiptScreen(view.receipt.stats, view.proof, view.turn.figures, view.turn.text))
-
-    @on(AnswerTurn.ReceiptWanted)
-    def _receipt_wanted(self, event: AnswerTurn.ReceiptWanted) -> None:
-        self.action_receipt(event.view)
-
-    def action_thoughts(self, view: AnswerTurn | None = None) -> None:
-        """Unfold what was thought before an answer, or fold it; without ``view`` of the selected one, or else of the
-        last one that has thoughts."""
-        if view is None and isinstance(self.selected, AnswerTurn):
-            view = self.selected
-        elif view is None:
-            view = next((view for view in reversed(self.transcript.answers()) if view.body.thoughts), None)
-        if view is None or not view.toggle_thoughts():
-            self.say(NO_THOUGHTS)
 
     def action_speculation(self) -> None:
         self.query_one(SpeculationPicker).open(self.mode, self.answering.state.pair)
@@ -478,41 +351,13 @@ class ChatScreen(TurnScreen):
 
     def use(self, load: LoadSettings, words: str, *, drafting: bool = False) -> None:
         """Answer with another pair from now on; the chat stays. ``drafting``: its draft was chosen on purpose."""
-        self._news.pair_wanted()
+        self.news.pair_wanted()
         self.notices.clear()
         if drafting and self.mode in ("off", "lookup"):
             self.keep_settings({**self.chat.conversation.settings, "speculation": "auto"})
         self.say(words)
         self.answering.switch(load)
         self.engine_changed()
-
-    # ------------------------------------------------------------------------------------------------- comparing
-
-    @property
-    def may_compare(self) -> bool:
-        """Whether there is a request to compare with, and an engine that does nothing else."""
-        state = self.answering.state
-        return self.dialogue.live is None and state.pair is not None and bool(self.chat.last_question())
-
-    def comparison(self) -> tuple[Comparison, str, int] | None:
-        """The last request, plainly and as the next answer would be made; its words; the context. None: nothing."""
-        question, load, pair = self.chat.last_question(), self.answering.load, self.answering.state.pair
-        if not self.may_compare or load is None or pair is None:
-            return None
-        from app.compare.conduct import Comparison  # not before it is wanted
-        from app.compare.ways import Way
-
-        mode = "auto" if self.mode == "off" else self.mode
-        settings = self.settings()
-        changes = {
-            "messages": self.chat.prompt(
-                system_prompt(self.system_prompt, self.chat.conversation.settings), question=True
-            ),
-            "seed": settings.seed if settings.seed is not None else secrets.randbelow(2**31),
-            "max_tokens": settings.max_tokens or COMPARED_TOKENS,
-        }
-        wanted = settings.model_copy(update=changes)
-        return Comparison((Way("off"), Way(mode, settings.draft_max)), wanted, load), question, pair.context
 
     def keep_way(self, way: Way | None, *, loaded_others: bool = False) -> None:
         """What a comparison ended with: how the next answers are made. See :mod:`app.tui.kept_way`."""

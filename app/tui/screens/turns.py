@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from app.tui.screens.chat import ChatScreen
 
 NOTHING: Final = "Nothing has been answered yet."
-NOT_AT_END: Final = "The last answer is not on screen: ctrl+end goes there, alt+up selects a turn here."
+NOT_AT_END: Final = "The last answer is not on screen: {chat.latest} goes there, {chat.select_up} selects a turn here."
 NOT_SENT: Final = "This message waits to be sent."
 ONLY_YOURS: Final = "Only a message of yours can be edited; {turn.again} asks for another answer."
 NO_TEXT: Final = "There is no text here yet."
@@ -183,7 +183,7 @@ class TurnScreen(Screen[None]):
         """Why ``name`` cannot be done now, in a sentence; empty when it can."""
         view, live = self.target(name), self.dialogue.live
         if self.selected is None and self.transcript.has_later:
-            return NOT_AT_END
+            return with_keys(NOT_AT_END)
         if view is None:
             return NO_RECEIPT if name == "receipt" else NOTHING
         turn, is_live = view.turn, live is not None and view is live.view

@@ -9,7 +9,6 @@ import pytest
 from app.chats.store import ChatStore
 from app.tui.found import FOUND
 from app.tui.screens.chats import ChatsScreen
-from app.tui.screens.turns import NOT_AT_END
 from app.tui.widgets.more_rows import Later
 from app.tui.widgets.transcript import PAGE
 from tests.app.tui.fake_client import FakeClient, answer
@@ -132,7 +131,7 @@ async def test_what_is_done_to_the_last_answer_is_not_done_to_another_one() -> N
         await find(it)
         await it.sees("turn 500 with the needle")
         await it.screen.do("again")
-        await it.sees(NOT_AT_END)
+        await it.sees("The last answer is not on screen: ctrl+end goes there, alt+↑ selects a turn here.")
         assert it.client.asked == []
 
 

@@ -1,0 +1,40 @@
+"""What is compared from the chat: its last request, plainly and as the next answer would be made."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING, Final
+
+from app.tui.chat_settings import system_prompt
+
+if TYPE_CHECKING:
+    from app.compare.conduct import Comparison
+    from app.tui.screens.chat import ChatScreen
+
+COMPARED_TOKENS: Final = 256
+"""Of an answer without a limit, so much is compared."""
+
+
+def may_compare(screen: ChatScreen) -> bool:
+    """Whether there is a request to compare with, and an engine that does nothing else."""
+    idle = screen.dialogue.live is None and screen.answering.state.pair is not None
+    return idle and bool(screen.chat.last_question())
+
+
+def comparison(screen: ChatScreen) -> tuple[Comparison, str, int] | None:
+    """What to compare; the request's words; the context. None: nothing."""
+    chat, load, pair = screen.chat, screen.answering.load, screen.answering.state.pair
+    if not may_compare(screen) or load is None or pair is None:
+        return None
+    from app.compare.conduct import Comparison  # not before it is wanted
+    from app.compare.ways import Way
+
+    mode = "auto" if screen.mode == "off" else screen.mode
+    settings = screen.settings()
+    changes = {
+        "messages": chat.prompt(system_prompt(screen.system_prompt, chat.conversation.settings), question=True),
+        "seed": settings.seed if settings.seed is not None else secrets.randbelow(2**31),
+        "max_tokens": settings.max_tokens or COMPARED_TOKENS,
+    }
+    wanted = settings.model_copy(update=changes)
+    return Comparison((Way("off"), Way(mode, settings.draft_max)), wanted, load), chat.last_question(), pair.context
