@@ -6,6 +6,7 @@
 #   make lint                  lint, types and import rules only
 #   make bench                 is drafting worth it? one pair, two categories, 10 minutes
 #   make bench-full            the table of README: four pairs, all categories, under 90 minutes
+#   make bench-ui              what the interface costs and how quick it is, 10 minutes
 #   make clean                 remove what make made (.venv and build)
 #
 # Knobs, from the command line or the environment:
@@ -30,7 +31,7 @@ export PROMPT LLAMA_CPU
 MAKEFLAGS += --no-print-directory
 .SUFFIXES:
 .DELETE_ON_ERROR:
-.PHONY: chat ask test lint bench bench-full clean llama
+.PHONY: chat ask test lint bench bench-full bench-ui clean llama
 
 # Set-up speaks on stderr: stdout belongs to the answer.
 
@@ -58,6 +59,9 @@ bench: $(VENV)/.dev $(VENV)/.starter
 bench-full: $(VENV)/.dev $(VENV)/.starter
 	@mkdir -p build/bench
 	@$(BIN)/python -m tests.bench --full --markdown --out build/bench/full.json $(BENCH_ARGS)
+
+bench-ui: $(VENV)/.dev $(VENV)/.starter
+	@$(BIN)/python -m tests.bench.ui --json build/bench/ui.json $(BENCH_ARGS)
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .import_linter_cache

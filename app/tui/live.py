@@ -12,7 +12,6 @@ from app.tui.kept_answer import Beside as Beside
 from app.tui.kept_answer import Keep, KeptAnswer
 from app.tui.widgets.turns import AnswerTurn, UserTurn
 
-FRAME_SECONDS: Final = 1 / 12
 FIGURES_SECONDS: Final = 0.2
 CALM_FIGURES_SECONDS: Final = 1.0
 """The same where motion is reduced."""

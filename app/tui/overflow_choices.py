@@ -24,7 +24,7 @@ LABELS: Final[dict[Way, str]] = {
 LEAVE: Final = "leave it as it is"
 ONE_TURN: Final = "there is no older turn to leave out"
 DROPPING: Final = "done in this chat whenever it is full"
-STAY: Final = "; they stay here, only the model does not see them"
+STAY: Final = "; they stay in the chat"
 
 
 @dataclass(frozen=True, slots=True)

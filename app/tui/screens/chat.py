@@ -15,9 +15,9 @@ from textual.widgets import Static
 from app.tui import commands, motion
 from app.tui.chat_settings import differing, merged, system_prompt
 from app.tui.dialogue import Dialogue
+from app.tui.frame_budget import TICK_SECONDS, FrameBudget
 from app.tui.keymap import key_of
 from app.tui.keys import CHAT
-from app.tui.live import FRAME_SECONDS
 from app.tui.names import short_name, speaker_name
 from app.tui.news import EngineNews
 from app.tui.overflow_policy import for_engine
@@ -77,6 +77,7 @@ class ChatScreen(OpeningScreen):
         self.news = EngineNews(self, "" if load else no_model)
         self._frames: Timer | None = None
         self._frame_due = False
+        self._budget = FrameBudget()
         self._offered: tuple[bool, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -98,7 +99,7 @@ class ChatScreen(OpeningScreen):
 
     async def on_mount(self) -> None:
         self.writing = Writing(self)
-        self._frames = self.set_interval(motion.every(self.app, FRAME_SECONDS), self._next_frame, pause=True)
+        self._frames = self.set_interval(motion.every(self.app, TICK_SECONDS), self._next_frame, pause=True)
         self.composer.focus()
         self.opened = True
         self.engine_changed()
@@ -226,7 +227,7 @@ class ChatScreen(OpeningScreen):
 
     def _next_frame(self) -> None:
         """A timer has a task of its own; drawing belongs into the screen's, or it would meet the answer's end."""
-        if not self._frame_due:
+        if not self._frame_due and self._budget.allows():
             self._frame_due = True
             self.call_next(self._frame)
 

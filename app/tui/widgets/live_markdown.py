@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from markdown_it import MarkdownIt
 from textual import on
 from textual.app import ComposeResult
-from textual.content import Content, Span
+from textual.await_complete import AwaitComplete
+from textual.content import Content
 from textual.highlight import highlight
 from textual.widgets import Markdown
 from textual.widgets._markdown import MarkdownTable, MarkdownTableCellContents, MarkdownTableContent
@@ -17,7 +18,9 @@ from textual.widgets.markdown import MarkdownBlock, MarkdownStream
 from app.clean import StreamCleaner, clean
 from app.tui import xray
 from app.tui.code_colours import CodeColours
-from app.tui.widgets.labelled_fence import LabelledFence
+from app.tui.widgets.live_fence import LiveFence
+from app.tui.widgets.live_list import LiveBulletList, LiveOrderedList
+from app.tui.widgets.tinted_fence import TintedFence
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,29 +29,6 @@ if TYPE_CHECKING:
 
 PLAIN_ABOVE: Final = 60_000
 """Characters from which an answer is not parsed again: half a second of highlighting is worse than no colours."""
-
-
-class TintedFence(LabelledFence):
-    """A code block that keeps its tint when it is highlighted anew (another theme)."""
-
-    _tint: tuple[Span, ...] = ()
-
-    def tint(self, found: xray.Source | None) -> None:
-        """Show who proposed the code, or not."""
-        letters = found.of_code(self._token, self._highlighted_code.plain) if found else ""
-        self._tint = tuple(xray.spans(letters)) if len(letters) == len(self._highlighted_code) else ()
-        self.set_content(self._highlighted_code)
-
-    def set_content(self, content: Content) -> None:
-        super().set_content(content.add_spans(self._tint))
-
-
-class LiveFence(TintedFence):
-    """A code block without highlighting: Pygments would go over the whole block at every piece."""
-
-    @classmethod
-    def highlight(cls, code: str, language: str, ansi: bool = False, dark: bool = False) -> Content:
-        return Content("\n".join(code.splitlines()))
 
 
 class Fence(TintedFence):
@@ -79,6 +59,12 @@ class Table(MarkdownTable):
         yield Cells(self._headers, self._rows)
 
 
+LIVE_LISTS: Final[dict[str, type[MarkdownBlock]]] = {
+    "bullet_list_open": LiveBulletList,
+    "ordered_list_open": LiveOrderedList,
+}
+
+
 class LiveMarkdown(Markdown):
     """An answer. ``feed`` while it streams, ``complete`` at its end. Model output is data: links open nothing."""
 
@@ -95,6 +81,8 @@ class LiveMarkdown(Markdown):
             return LiveFence if self._live else Fence
         if block_name == "table_open":
             return Table
+        if self._live and block_name in LIVE_LISTS:
+            return LIVE_LISTS[block_name]
         return super().get_block_class(block_name)
 
     async def feed(self, piece: str) -> None:
@@ -102,6 +90,18 @@ class LiveMarkdown(Markdown):
         if self._stream is None:
             self._stream = Markdown.get_stream(self)
         await self._stream.write(self._cleaner.feed(piece))
+
+    def append(self, markdown: str) -> AwaitComplete:
+        """Called by the stream. What only makes a code block longer is not parsed."""
+        last = self.children[-1] if self.children else None
+        if isinstance(last, LiveFence) and last.takes(markdown):
+            self._markdown = self.source + markdown
+            return AwaitComplete(self._grow(last, markdown))
+        return super().append(markdown)
+
+    async def _grow(self, fence: LiveFence, code: str) -> None:
+        async with self.lock:
+            await fence.grow(code)
 
     async def complete(self, text: str) -> None:
         """The whole text is known: parse it once more from the start, with colours."""

@@ -22,7 +22,8 @@ from app.tui.widgets.speculation_picker import ModeList
 if TYPE_CHECKING:
     from app.tui.overflow_choices import Choice, Choices
 
-NARROW: Final = 100
+NARROW: Final = 112
+"""Columns of a terminal from which rows say all there is to say."""
 
 
 class WayList(ModeList):

@@ -34,7 +34,7 @@ async def test_it_shows_how_full_the_context_is_and_what_can_be_done() -> None:
         await it.sees(
             "context: 1,548 of 2,048 tokens are used, 76 %",
             "○ drop the oldest turns",
-            "whenever it is full, from now on; they stay here, only the model does not see them",
+            "whenever it is full, from now on; they stay in the chat",
             "○ larger context",
             "4,096 tokens",
             "○ leave it as it is",

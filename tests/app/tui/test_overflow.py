@@ -82,7 +82,7 @@ async def test_the_user_is_asked_and_the_message_is_safe_meanwhile() -> None:
         await it.sees(
             HEADING,
             f"○ {DROP}",
-            "leaves out 1 turn (1,600 tokens), from now on; they stay here, only the model does not see them",
+            "leaves out 1 turn (1,600 tokens), from now on; they stay in the chat",
             f"○ {LARGER}",
             "4,096 tokens",
             "○ stop",

@@ -1,0 +1,118 @@
+"""An answer piece by piece: what is drawn while it grows is what stands there in the end."""
+
+from __future__ import annotations
+
+import pytest
+from textual.containers import Horizontal
+from textual.widgets import Label
+from textual.widgets.markdown import MarkdownFence
+
+from app.tui.theme import LIGHT
+from app.tui.widgets.live_fence import SETTLING
+from app.tui.widgets.live_list import LiveOrderedList
+from app.tui.widgets.live_markdown import LiveMarkdown
+from tests.app.tui.fake_client import FakeClient, Wait, ends, reads, says
+from tests.app.tui.harness import Chat, chat
+
+BEGIN = "Look:\n\n"
+LONG = "".join(
+    f"def number_{n}():\n    return {n}\n{chr(10) * (n % 3)}" if n % 7 else f"# {'long ' * 30}{n}\n" for n in range(70)
+)
+
+TEXTS = {
+    "closed": "```python\nx = 1\n\n\ny = 2\n```\nAfter it.\n",
+    "open": "```\na\n b\n  c\n\n",
+    "tilde": "~~~ sh\necho ```\n~~~\n\nText",
+    "four": "````md\n```python\nx\n```\n````\nText",
+    "words behind": "```\n```python\nis code\n```\nText",
+    "indented": "  ```\n  x\n    y\n  ```\n\nText",
+    "indented end": "```\nx\n   ```  \nText",
+    "in a list": "- one\n\n  ```sh\n  echo 1\n  echo 2\n  ```\n- two\n",
+    "long": f"```python\n{LONG}```\n\nAnd **this**.",
+    "long and open": f"```python\n{LONG}",
+    "blank lines": f"```\n{'x' * 3}{chr(10) * (3 * SETTLING)}y\n```\n",
+    "two": "```\na\n```\n\n```\nb\n```\n",
+    "bullets": "- one **bold**\n- two\n  with more\n- three\n\nText",
+    "numbers": "".join(f"{n}. item {n}\n" for n in range(1, 13)) + "\nText",
+    "nested": "- a\n  - b\n    - c\n  - d\n- e\n  1. f\n  2. g\n",
+    "apart": "- one\n\n- two\n\n  more of two\n\n  > quoted\n\n- three\n",
+    "list, then numbers": "- one\n- two\n\n1. first\n2. second\n",
+}
+
+
+def drawn(it: Chat) -> list[str]:
+    """The answer's rows on screen."""
+    region = it.screen.query_one(LiveMarkdown).region
+    return [line[region.x : region.right].rstrip() for line in it.lines[region.y : region.bottom]]
+
+
+async def fed(it: Chat, text: str, size: int) -> LiveMarkdown:
+    """Let the answer begin, and add ``text`` to it in pieces."""
+    await it.send("go")
+    await it.sees("Look:")
+    live = it.screen.query_one(LiveMarkdown)
+    for at in range(0, len(text), size):
+        await live.append(text[at : at + size])
+    await it.settle()
+    return live
+
+
+@pytest.mark.parametrize("size", [1, 3, 50])
+@pytest.mark.parametrize("name", TEXTS)
+async def test_it_looks_while_it_grows_as_it_does_in_the_end(name: str, size: int) -> None:
+    if size == 1 and len(TEXTS[name]) > 1000:
+        size = 7
+    whole = BEGIN + TEXTS[name]
+    client = FakeClient([[reads(1, 1), *says(BEGIN), Wait("end"), ends(whole)]])
+    async with chat(client, size=(100, 340)) as it:
+        await fed(it, TEXTS[name], size)
+        before = drawn(it)
+        client.go("end")
+        await it.until(lambda: it.idle)
+        await it.settle()
+        assert before == drawn(it)
+
+
+async def test_a_long_block_is_drawn_anew_only_at_its_end() -> None:
+    client = FakeClient([[reads(1, 1), *says(BEGIN), Wait("end"), ends(BEGIN + TEXTS["long and open"])]])
+    async with chat(client, size=(100, 340)) as it:
+        live = await fed(it, TEXTS["long and open"], 40)
+        (fence,) = live.query(MarkdownFence)
+        assert fence.code == LONG.rstrip()
+        assert live.source == BEGIN + TEXTS["long and open"]
+        settled = list(fence.query(".settled").results(Label))
+        assert len(settled) >= 2
+        assert len(str(fence.query_one("#code-content", Label).content).splitlines()) <= 2 * SETTLING
+        contents = [label.content for label in settled]
+        await live.append("x = 1\ny = 2\n")
+        assert all(label.content is content for label, content in zip(settled, contents, strict=True))
+        client.go("end")
+        await it.until(lambda: it.idle)
+
+
+async def test_a_long_block_survives_another_theme_and_is_copied_whole() -> None:
+    client = FakeClient([[reads(1, 1), *says(BEGIN), Wait("end"), ends(BEGIN)]])
+    async with chat(client, size=(100, 340)) as it:
+        await fed(it, TEXTS["long and open"], 40)
+        before = drawn(it)
+        it.app.theme = LIGHT.name
+        await it.settle()
+        assert drawn(it) == before
+        await it.pilot.press("alt+up", "b")
+        await it.until(lambda: it.app.clipboard == LONG.rstrip())
+        client.go("end")
+        await it.until(lambda: it.idle)
+
+
+async def test_items_of_a_list_stay_while_it_grows() -> None:
+    client = FakeClient([[reads(1, 1), *says(BEGIN), Wait("end"), ends(BEGIN)]])
+    async with chat(client) as it:
+        live = await fed(it, "1. one\n2. two", 4)
+        (grown,) = live.query(LiveOrderedList)
+        rows = list(grown.query_children(Horizontal))
+        await live.append(" and more\n3. three\n")
+        assert list(live.query(LiveOrderedList)) == [grown]
+        assert list(grown.query_children(Horizontal))[:2] == rows
+        await it.sees("1. one", "2. two and more", "3. three")
+        client.go("end")
+        await it.until(lambda: it.idle)
