@@ -245,7 +245,8 @@ class SlipstreamApp(App[None]):
         for command in commands.offered(chat):
             if screen is chat or command.anywhere:
                 words = f"{command.shown_key or '/' + command.name}: {command.help}"
-                yield SystemCommand(command.title, words, partial(chat.writing.choose_command, command))
+                run = partial(chat.writing.choose_command, command)
+                yield SystemCommand(command.title, words, run, discover=not command.advanced)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "compare":

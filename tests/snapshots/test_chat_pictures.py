@@ -172,7 +172,7 @@ def test_palette(picture: Callable[..., bool]) -> None:
         await loaded(it)
         await it.ask("Name two rivers in Europe and say one thing about each.")
         await it.pilot.press("ctrl+p")
-        await it.sees("Name two rivers", "everything that can be typed behind a slash")  # behind the list, and in it
+        await it.sees("Name two rivers", "another answer; this one stays beside it")  # behind the list, and in it
 
     assert picture(conversation(), look)
 

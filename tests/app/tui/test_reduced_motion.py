@@ -7,7 +7,7 @@ from typing import Any
 from textual.app import App
 from textual.widgets import Input
 
-from app.tui.live import FRAME_SECONDS
+from app.tui.frame_budget import FRAME_SECONDS
 from app.tui.motion import STEP_SECONDS
 from tests.app.tui.fake_client import FakeClient, Wait, ends, says
 from tests.app.tui.harness import chat
