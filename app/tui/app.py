@@ -194,6 +194,14 @@ class SlipstreamApp(App[None]):
             calm(child)
         super()._register_child(parent, child, before, after)
 
+    def _end_batch(self) -> None:
+        """A screen whose time to draw falls into a batch skips it, and Textual asks only the app to look again: the
+        last line of an answer stayed away until the next token."""
+        super()._end_batch()
+        if not self._batch_count:
+            for screen in self.screen_stack[-1:]:
+                screen.check_idle()
+
     def get_default_screen(self) -> Screen[Any]:
         return ChatScreen(self.engine, self.load, self.defaults, self.system, self.store, self.no_model)
 

@@ -11,6 +11,7 @@ from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.content import Content
 from textual.highlight import highlight
+from textual.widget import Widget
 from textual.widgets import Markdown
 from textual.widgets._markdown import MarkdownTable, MarkdownTableCellContents, MarkdownTableContent
 from textual.widgets.markdown import MarkdownBlock, MarkdownStream
@@ -23,7 +24,7 @@ from app.tui.widgets.live_list import LiveBulletList, LiveOrderedList
 from app.tui.widgets.tinted_fence import TintedFence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Awaitable, Iterator
 
     from markdown_it.token import Token
 
@@ -96,12 +97,22 @@ class LiveMarkdown(Markdown):
         last = self.children[-1] if self.children else None
         if isinstance(last, LiveFence) and last.takes(markdown):
             self._markdown = self.source + markdown
-            return AwaitComplete(self._grow(last, markdown))
-        return super().append(markdown)
+            return AwaitComplete(self._measured(self._grow(last, markdown)))
+        return AwaitComplete(self._measured(super().append(markdown)))
 
     async def _grow(self, fence: LiveFence, code: str) -> None:
         async with self.lock:
             await fence.grow(code)
+
+    async def _measured(self, growing: Awaitable[None]) -> None:
+        """Textual 8.2.8 keeps the height of a widget while a new layout of it is pending, also when its text changes
+        once more: the last line of an answer was missing until the next piece came. So whatever has grown is told."""
+        await growing
+        grown: Widget = self
+        while grown.children:
+            grown = grown.children[-1]
+            grown._layout_updates += 1
+        grown.refresh(layout=True)
 
     async def complete(self, text: str) -> None:
         """The whole text is known: parse it once more from the start, with colours."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from textual.containers import Horizontal
+from textual.content import Content
+from textual.widget import Widget
 from textual.widgets import Label
-from textual.widgets.markdown import MarkdownFence
+from textual.widgets.markdown import MarkdownBlock, MarkdownFence
 
 from app.tui.theme import LIGHT
 from app.tui.widgets.live_fence import SETTLING
@@ -71,6 +75,25 @@ async def test_it_looks_while_it_grows_as_it_does_in_the_end(name: str, size: in
         await it.until(lambda: it.idle)
         await it.settle()
         assert before == drawn(it)
+
+
+async def test_a_layout_between_two_pieces_hides_no_line() -> None:
+    client = FakeClient([[reads(1, 1), *says(BEGIN), Wait("end"), ends(BEGIN)]])
+    async with chat(client, size=(60, 30)) as it:
+        live = await fed(it, "A short line.", 40)
+        paragraph = live.children[-1]
+        assert isinstance(paragraph, MarkdownBlock)
+        paragraph.set_content(Content("A short line of text"))  # a layout is pending now
+        for around in paragraph.ancestors_with_self[1:-1]:  # another widget in there has grown, and is laid out
+            assert isinstance(around, Widget)
+            around._clear_arrangement_cache()
+            around._layout_updates += 1
+        it.screen._refresh_layout()  # so this one's height is known again
+        paragraph.set_content(Content("A line of text that grows until there is no room for it in one row"))
+        await live._measured(asyncio.sleep(0))
+        await it.until(lambda: paragraph.size.height == 2)
+        client.go("end")
+        await it.until(lambda: it.idle)
 
 
 async def test_a_long_block_is_drawn_anew_only_at_its_end() -> None:
