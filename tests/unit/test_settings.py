@@ -178,7 +178,8 @@ def test_the_default_file_explains_every_setting(file: Path) -> None:
 
 def test_the_examples_of_the_default_file_can_be_used(file: Path) -> None:
     text = default_file()
-    file.write_text(re.sub(r"^# ?", "", text[text.index("# [system_prompts]") :], flags=re.MULTILINE))
+    examples = text[text.index("# [system_prompts]") : text.index(f"# {Settings.model_fields['keys'].description}")]
+    file.write_text(re.sub(r"^# ?", "", examples, flags=re.MULTILINE))
     settings, complaints = load_settings(file)
     assert complaints == ()
     assert list(settings.system_prompts) == ["brief", "proofreader"]
