@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from app.library.window import Window, Windows
     from app.tui.conversation import OpenChat
+    from app.tui.on_its_way import OnItsWay
     from app.tui.screens.chat import ChatScreen
     from engine.protocol import Failed, Message, PairInfo
 
@@ -58,6 +59,8 @@ class Question:
     """None: nothing waits for the answer."""
     nothing_sent: str = ""
     """What is said when it stays so."""
+    composed: bool = False
+    """Whether what waits is in the composer."""
 
 
 class Overflowing:
@@ -134,7 +137,8 @@ class Overflowing:
             return
         kept = IN_COMPOSER if refusal.composed else AS_IT_WAS
         tokens = f"{outgrown.tokens:,} tokens do not fit into the context of {outgrown.context:,}"
-        self._question = Question(screen.chat, window, refusal.again, f"Nothing was sent: {tokens}; {kept}.")
+        nothing_sent = f"Nothing was sent: {tokens}; {kept}."
+        self._question = Question(screen.chat, window, refusal.again, nothing_sent, refusal.composed)
         self._open(when_refused(outgrown, refusal.messages, window, kept))
 
     async def _ask(self) -> None:
@@ -147,7 +151,7 @@ class Overflowing:
         self._open(when_asked(screen.chat.context_used(), pair.context, self.policy, window))
 
     def _open(self, choices: Choices) -> None:
-        self._picker.ask(choices, self._write_on)
+        self._picker.ask(choices, self._answer, self._write_on)
         self._screen.refresh_bindings()
 
     def _explain(self, refusal: Refusal) -> None:
@@ -155,12 +159,22 @@ class Overflowing:
 
     # ------------------------------------------------------------------------------------------------ answering
 
-    async def answer(self, way: Way) -> None:
-        """Do what was chosen."""
+    def _answer(self, way: Way) -> None:
+        """Something was chosen. The question goes at once: the keys behind it are for the composer."""
         question = self._close()
         if question is None:
             return
+        if way == "stop":
+            self._say_nothing_sent(question)
+            return
+        held = self._screen.composer.hold() if question.composed else None
+        self._screen.call_next(self._do, way, question, held)
+
+    async def _do(self, way: Way, question: Question, held: OnItsWay | None) -> None:
+        """Do what was chosen. ``held``: the message that waits in the composer."""
         try:
+            if self._screen.chat is not question.chat:  # another chat came on screen in this moment
+                return
             match way:
                 case "drop":
                     own = self._screen.chat.conversation.settings
@@ -168,8 +182,7 @@ class Overflowing:
                     words = DROPPING
                 case "larger":
                     words = self.widen(question.window.size)
-                case "stop":
-                    self._say_nothing_sent(question)
+                case _:
                     return
             if question.again is not None:
                 await question.again()
@@ -177,6 +190,9 @@ class Overflowing:
             self._screen.reply(str(error), "warning")
         else:
             self._screen.notices.also(words, "information")  # below what the second attempt had to say
+        finally:
+            if held is not None:
+                held.decide()
 
     def widen(self, size: int) -> str:
         """Load the pair again with a context of ``size`` tokens. Returns what there is to say."""

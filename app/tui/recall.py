@@ -52,10 +52,13 @@ class Recall:
         self._composer.move_cursor(self._composer.document.end)
         return True
 
-    def end(self) -> None:
-        """What stands in the composer is what counts now; the next step back begins a new walk."""
+    def end(self) -> Unsent:
+        """What stands in the composer is what counts now; the next step back begins a new walk. Returns what had been
+        written before an earlier message was put in its place: nothing, when none stands there."""
+        before = self._left.get(0, Unsent()) if self._step else Unsent()
         self._step, self._seen, self._left = 0, [], {}
         self._rest = iter(())
+        return before
 
     def _next(self) -> str | None:
         known = {*self._seen, self._left[0].text}

@@ -112,8 +112,7 @@ class Writing:
 
     async def run(self, typed: Typed) -> None:
         """Do what the composer says. A command that is refused stays there."""
-        text = self._composer.take()
-        self._recall.end()
+        text = self._take()
         command = commands.find(typed.name)
         if command is not None and command.slow:
             self._screen.run_worker(self._run(typed, text), group="command", exit_on_error=False)
@@ -149,8 +148,7 @@ class Writing:
     async def take_message(self) -> tuple[str, tuple[Attachment, ...]] | None:
         """The message in the composer and its files, taken out of it; None: it stays, and the reason was said."""
         visible = self._composer.typed
-        text = self._composer.take()  # at once: what is typed from now on belongs to the next message
-        self._recall.end()
+        text = self._take()  # at once: what is typed from now on belongs to the next message
         attached: tuple[Attachment, ...] = ()
         if "@" in visible:
             self.outgoing = text
@@ -164,6 +162,14 @@ class Writing:
                 self.outgoing = ""
             self._attaching.forget()
         return commands.message_of(text), attached
+
+    def _take(self) -> str:
+        """The text, taken out of the composer. What was written before an earlier message was put in its place is there
+        again."""
+        text, before = self._composer.take(), self._recall.end()
+        if before.parts:
+            self._composer.restore(before)
+        return text
 
     def show_attached(self) -> None:
         """The files that the text mentions, and what text and files add to the context."""

@@ -154,20 +154,19 @@ class ChatScreen(OpeningScreen):
         """The conversation does not fit the context."""
         self.overflowing.refused(refusal)
 
-    @on(OverflowPicker.Answered)
-    async def _answered(self, event: OverflowPicker.Answered) -> None:
-        await self.overflowing.answer(event.way)
-
     # ----------------------------------------------------------------------------------------------- the dialogue
 
     @on(Composer.Sent)
-    async def send(self) -> None:
+    async def send(self, event: Composer.Sent) -> None:
         """What was typed is done, if it is a command, or goes out."""
         typed = commands.parse(self.composer.text)
-        if typed is not None:
-            await self.writing.run(typed)
-        else:
-            await self.dialogue.send()
+        try:
+            if typed is not None:
+                await self.writing.run(typed)
+            else:
+                await self.dialogue.send()
+        finally:
+            event.on_its_way.decide()
 
     async def take_message(self) -> tuple[str, tuple[Attachment, ...]] | None:
         """The message in the composer and what is attached to it; None: it cannot go out, and the user knows why."""

@@ -24,6 +24,7 @@ from textual.widgets import TextArea
 
 from app.chats.records import Unsent
 from app.tui.keys import COMPOSER
+from app.tui.on_its_way import OnItsWay
 from app.tui.stand_ins import (
     DRAW,
     DROPPED,
@@ -48,7 +49,12 @@ class Composer(TextArea):
     BINDINGS: ClassVar[list[BindingType]] = [*COMPOSER]
 
     class Sent(Message):
-        """Enter was pressed. Whoever takes the text calls :meth:`Composer.take`; otherwise it stays."""
+        """Enter was pressed. Whoever takes the text calls :meth:`Composer.take`; otherwise it stays, and
+        ``on_its_way`` is told so. Until then what is typed behind enter waits."""
+
+        def __init__(self, on_its_way: OnItsWay) -> None:
+            super().__init__()
+            self.on_its_way = on_its_way
 
     class Scrolled(Message):
         """A key for the transcript: ``page_up``, ``page_down``, ``home`` or ``end``."""
@@ -65,6 +71,7 @@ class Composer(TextArea):
         self._drawing = False
         self._pastes: dict[int, str] = {}  # by the number in the label; also deleted ones, for undo
         self._taken: tuple[str, str, dict[int, str]] = ("", "", {})  # text, document, pastes
+        self._on_its_way: OnItsWay | None = None
         super().__init__(
             soft_wrap=True,
             compact=True,
@@ -153,7 +160,22 @@ class Composer(TextArea):
         text = self.text
         self._taken = (text, self.document.text, self._pastes)
         self.load_text("")
+        if self._on_its_way is not None:
+            self._on_its_way.decide()
         return text
+
+    def hold(self) -> OnItsWay:
+        """The text is to be taken now: what is typed from here on waits until that is decided, and stands behind it."""
+        self._on_its_way = OnItsWay()
+        return self._on_its_way
+
+    async def _wait_for_sent(self, *, writes: bool) -> None:
+        """Wait for what is on its way. ``writes``: something is written now, on a line of its own where the text came
+        to stay or another one came back."""
+        waited = self._on_its_way is not None and await self._on_its_way.wait()
+        if waited and writes and self.typed.strip():
+            self.move_cursor(self.document.end)
+            self.insert_text("\n")
 
     def give_back(self, text: str) -> None:
         """A message that was refused returns, before whatever was typed since."""
@@ -245,6 +267,7 @@ class Composer(TextArea):
     async def _on_key(self, event: events.Key) -> None:
         """Before TextArea sees the key. What a binding of the composer does is done here: otherwise the app would look
         it up, and the text that was typed behind the key would overtake it on the way there."""
+        await self._wait_for_sent(writes=event.is_printable)
         if event.is_printable:
             return
         if not (event.key in GUIDED_KEYS and self.guide(event.key)) and not await self._act(event.key):
@@ -264,6 +287,7 @@ class Composer(TextArea):
     async def _on_paste(self, event: events.Paste) -> None:
         event.stop()
         event.prevent_default()
+        await self._wait_for_sent(writes=True)
         self.insert_text(event.text)
         self.focus()
 
@@ -283,7 +307,8 @@ class Composer(TextArea):
         super().action_cursor_line_end(select)
 
     def action_send(self) -> None:
-        self.post_message(self.Sent())
+        """Told to the screen itself: in this widget's own queue the keys behind enter would come first."""
+        self.screen.post_message(self.Sent(self.hold()))
 
     def action_new_line(self) -> None:
         self.insert_text("\n")

@@ -6,12 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final, get_args
 
 from textual import events
+from textual.actions import SkipAction
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.content import Content
-from textual.message import Message
-from textual.widgets import OptionList, Static
+from textual.widgets import Static
 from textual.widgets.option_list import Option
 
 from app.clean import clean_line
@@ -27,7 +27,7 @@ NARROW: Final = 112
 
 
 class WayList(ModeList):
-    """A list that keeps its own keys only: what is typed or pasted is for the composer."""
+    """A list that keeps its own keys only, and the picker's: what is typed or pasted is for the composer."""
 
     def __init__(self) -> None:
         super().__init__(compact=True, markup=False)
@@ -35,26 +35,42 @@ class WayList(ModeList):
         """Gets a key or a paste that is no key of the list, at once: the key behind it must find the composer."""
 
     def _forward_event(self, event: events.Event) -> None:
-        """Where the app hands over keys, see ``SelectableTurn``."""
+        """Where the app hands over keys, see ``SelectableTurn``. Its own ones are done here and at once, too: what is
+        typed behind the enter that chooses would close the question before that enter was handled."""
+        if isinstance(event, events.Key) and self._act(event.key):
+            return
         if isinstance(event, events.Paste) or (isinstance(event, events.Key) and event.is_printable):
             self.take(event)
         else:
             super()._forward_event(event)
 
+    def _act(self, key: str) -> bool:
+        """Do what this key is bound to, by default or as the user has it; whether there was anything."""
+        for node in (self, self.parent):
+            for binding in node._bindings.key_to_bindings.get(key, ()) if node is not None else ():
+                try:
+                    getattr(node, f"action_{binding.action}")()
+                except SkipAction:  # to scroll sideways, for instance, where there is nothing to scroll
+                    continue
+                return True
+        return False
+
+    def action_select(self) -> None:
+        """Enter, or a click: the row is told of at once, not in a message."""
+        option = self.highlighted_option
+        if option is not None and not option.disabled and isinstance(self.parent, OverflowPicker):
+            self.parent.choose_row(option.id)
+
 
 class OverflowPicker(Vertical):
-    """Hidden until :meth:`ask`. Speaks :class:`Answered`."""
+    """Hidden until :meth:`ask`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*OVERFLOW]
 
-    class Answered(Message):
-        """What is to be done."""
-
-        def __init__(self, way: Way) -> None:
-            super().__init__()
-            self.way: Way = way
-
-    _choices: Choices | None = None
+    def __init__(self) -> None:
+        super().__init__()
+        self._choices: Choices | None = None
+        self._answer: Callable[[Way], None] = lambda way: None
 
     def compose(self) -> ComposeResult:
         yield Static(classes="heading", markup=False)
@@ -63,10 +79,10 @@ class OverflowPicker(Vertical):
     def on_mount(self) -> None:
         self.display = False
 
-    def ask(self, choices: Choices, take: Callable[[events.Event], None]) -> None:
+    def ask(self, choices: Choices, answer: Callable[[Way], None], take: Callable[[events.Event], None]) -> None:
         """Show the ways. The last one, which changes nothing, is highlighted: an enter that was meant for something
-        else does no harm. ``take``: see :class:`WayList`."""
-        self._choices = choices
+        else does no harm. ``answer`` gets what is to be done, at once; ``take``: see :class:`WayList`."""
+        self._choices, self._answer = choices, answer
         self.query_one(WayList).take = take
         self.query_one(Static).update(Content(clean_line(choices.heading, 200)))
         self._show_rows(len(choices.rows) - 1)
@@ -85,19 +101,16 @@ class OverflowPicker(Vertical):
         if self._choices is not None:
             self._show_rows(self.query_one(WayList).highlighted)
 
-    def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
-        event.stop()
+    def choose_row(self, option_id: str | None) -> None:
+        """What the row stands for is to be done."""
         for way in get_args(Way):
-            if way == event.option_id:
+            if way == option_id:
                 self._answer(way)
 
     def on_descendant_blur(self) -> None:
         """The focus went elsewhere, to the composer by a click for instance; not when the whole terminal lost it."""
         if self._choices is not None and self.screen.focused not in (None, self.query_one(WayList)):
             self._answer("stop")
-
-    def _answer(self, way: Way) -> None:
-        self.post_message(self.Answered(way))
 
     def _show_rows(self, highlighted: int | None) -> None:
         assert self._choices is not None

@@ -33,6 +33,7 @@ from tests.app.tui.fake_client import (
 )
 from tests.app.tui.fake_shelf import FakeShelf
 from tests.app.tui.harness import Chat, chat, memory_store
+from tests.app.tui.test_typing_order import press_at_once
 from tests.fixtures.headers import write_model
 
 HEADING = "2,500 tokens do not fit into the context of 2,048"
@@ -271,6 +272,28 @@ async def test_who_writes_on_while_asked_writes_into_the_composer() -> None:
         await it.pilot.press("enter")
         await it.until(lambda: it.idle and len(it.answers) == 2)
         assert engine.asked[2].messages[-1].content == "a very long text and so on"
+
+
+async def test_what_is_typed_behind_the_choice_stays_in_the_composer() -> None:
+    engine = client(answer("Fine."), too_large(), answer("Here."))
+    async with chat(engine) as it:
+        await it.ask("small")
+        await asked(it, "burst")
+        press_at_once(it, "up", "enter", *"xyz")
+        await it.until(lambda: it.idle and len(it.answers) == 2)
+        await it.until(lambda: it.composer.text == "xyz")
+        assert it.questions == ["small", "burst"]
+        assert engine.loaded[-1].context == 4096
+        assert not it.screen.overflowing.asking
+
+
+@pytest.mark.parametrize("key", ["escape", "enter"])
+async def test_behind_a_stop_the_message_is_written_on(key: str) -> None:
+    async with chat(client(too_large())) as it:
+        await asked(it, "burst")
+        press_at_once(it, key, *" xyz")
+        await it.until(lambda: it.composer.text == "burst xyz")
+        assert it.notice == NOTHING_SENT
 
 
 async def test_a_paste_goes_there_too() -> None:

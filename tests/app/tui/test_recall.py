@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.chats.store import ChatStore
 from tests.app.tui.fake_client import FakeClient, answer
 from tests.app.tui.harness import Chat, chat, memory_store
+from tests.app.tui.test_typing_order import press_at_once
 
 
 def other_chat(store: ChatStore, *texts: str) -> None:
@@ -89,6 +90,26 @@ async def test_a_message_that_looks_like_a_command_comes_back_as_it_is_typed() -
         await it.ask("//help is a word")
         assert it.questions == ["/help is a word"]
         await press_up(it, "//help is a word")
+
+
+async def test_what_was_not_sent_comes_back_when_an_earlier_message_is_sent_again() -> None:
+    async with chat(FakeClient([answer("ok")] * 2)) as it:
+        await it.ask("old")
+        await it.pilot.press(*"draft", "up")
+        press_at_once(it, "!", "enter", *"next")
+        await it.until(lambda: it.questions == ["old", "old!"] and it.idle)
+        await it.until(lambda: it.composer.text == "draft\nnext")
+        await it.pilot.press("up", "up")
+        await it.until(lambda: it.composer.text == "old!")
+        await press_down(it, "draft\nnext")
+
+
+async def test_so_it_does_when_a_command_was_made_of_the_earlier_message() -> None:
+    async with chat(FakeClient([answer("ok")])) as it:
+        await it.ask("old")
+        await it.pilot.press(*"draft", "up", "ctrl+u", *"/temp 0.3", "enter")
+        await it.until(lambda: it.composer.text == "draft")
+        assert it.screen.settings_now().sampling.temperature == 0.3
 
 
 async def test_nothing_was_said_yet() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from textual import events
 from textual.keys import key_to_character
 
-from tests.app.tui.fake_client import FakeClient, answer
+from tests.app.tui.fake_client import FakeClient, Wait, answer, ends, says
 from tests.app.tui.harness import Chat, chat
 
 NAMED = {"⌫": "backspace", "⌦": "delete", "←": "left", "→": "right", "⇱": "home", "⇲": "end", "⏎": "ctrl+j"}
@@ -78,3 +80,101 @@ async def test_end_at_the_end_of_the_text_shows_the_end_of_the_chat() -> None:
         assert not it.transcript.following, "the first one is for the text"
         await it.pilot.press("end")
         await it.until(lambda: it.transcript.following)
+
+
+# ------------------------------------------------------------------------------------------------ behind an enter
+
+
+def at_once(it: Chat, text: str, behind: str = "next") -> None:
+    """Type ``text``, and then enter and ``behind`` before enter is handled."""
+    it.composer.text = text
+    it.composer.move_cursor(it.composer.document.end)
+    press_at_once(it, "enter", *behind)
+
+
+async def test_what_is_typed_behind_enter_stays_in_the_composer() -> None:
+    async with chat(FakeClient([answer("ok")] * 2)) as it:
+        press_at_once(it, *"Message 1", "enter", *"next")
+        await it.until(lambda: it.answers and it.idle and it.composer.text == "next")
+        press_at_once(it, " ", "o", "n", "e", "enter", *"more", "backspace")
+        await it.until(lambda: len(it.answers) == 2 and it.idle and it.composer.text == "mor")
+        assert it.questions == ["Message 1", "next one"]
+        assert [text for role, _, text in it.stored if role == "user"] == ["Message 1", "next one"]
+
+
+async def test_so_does_what_is_pasted_there() -> None:
+    async with chat(FakeClient([answer("ok")])) as it:
+        press_at_once(it, *"one", "enter")
+        it.app.post_message(events.Paste("pasted"))
+        press_at_once(it, "!")
+        await it.until(lambda: it.answers and it.idle and it.composer.text == "pasted!")
+        assert it.questions == ["one"]
+
+
+async def test_a_command_is_what_stood_there_at_enter() -> None:
+    async with chat() as it:
+        press_at_once(it, *"/temp 0.3", "enter", *"next")
+        await it.until(lambda: it.screen.settings_now().sampling.temperature == 0.3 and it.composer.text == "next")
+        at_once(it, "/system Be brief.")
+        await it.until(lambda: it.composer.text == "next" and it.screen.settings().messages)
+        assert it.screen.settings().messages[0].content == "Be brief."
+
+
+async def test_a_command_that_is_refused_comes_back_above_it() -> None:
+    async with chat() as it:
+        at_once(it, "/nosuch")
+        await it.until(lambda: it.composer.text == "/nosuch\nnext")
+
+
+async def test_a_slow_command_does_not_hold_the_keys() -> None:
+    async with chat() as it:
+        at_once(it, "/context 16000000000")
+        await it.until(lambda: it.composer.text == "/context 16000000000\nnext")
+
+
+async def test_an_edited_message_goes_out_as_it_was_at_enter() -> None:
+    async with chat(FakeClient([answer("One."), answer("Two.")])) as it:
+        await it.ask("first")
+        await it.pilot.press("alt+up", "up", "e")
+        await it.until(lambda: it.composer.text == "first")
+        press_at_once(it, "!", "enter", *"next")
+        await it.until(lambda: it.questions == ["first!"] and it.idle and it.composer.text == "next")
+
+
+async def test_two_messages_at_once_and_what_is_behind_them() -> None:
+    """The second one is refused while the first is answered: it waits, and what is behind it has a line of its own."""
+    client = FakeClient([[*says("Slow"), Wait("end"), ends("Slow")]])
+    async with chat(client) as it:
+        press_at_once(it, *"one", "enter", *"two", "enter", *"next")
+        await it.until(lambda: it.composer.text == "two\nnext")
+        assert it.questions == ["one"]
+        client.go("end")
+        await it.until(lambda: it.idle)
+
+
+async def test_attached_files_do_not_hold_the_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text("bread\n")
+    (tmp_path / "cat.png").write_bytes(b"\x89PNG\0")
+    client = FakeClient([answer("ok")])
+    async with chat(client) as it:
+        at_once(it, "sum up @notes.txt please")
+        await it.until(lambda: it.answers and it.idle and it.composer.text == "next")
+        assert client.asked[0].messages[-1].content == "sum up @notes.txt please\n\nnotes.txt\n```\nbread\n```"
+        at_once(it, "and @cat.png please", "more")
+        await it.until(lambda: "Nothing was sent" in it.notice)
+        await it.until(lambda: it.composer.text == "and @cat.png please\nmore")
+
+
+async def test_enter_on_nothing_holds_nothing() -> None:
+    async with chat() as it:
+        press_at_once(it, "enter", "enter", *"next")
+        await it.until(lambda: it.composer.text == "next")
+
+
+async def test_a_screen_that_never_decides_holds_the_keys_for_a_while_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.tui.on_its_way.PATIENCE_SECONDS", 0.0)
+    async with chat() as it:
+        it.composer.hold()
+        press_at_once(it, *"next")
+        await it.until(lambda: it.composer.text == "next")
