@@ -63,6 +63,7 @@ LIBRARY_PATIENCE: Final = 1.0
 NOTHING_TO_COMPARE: Final = "There is nothing to compare yet: ask something, and let the answer end."
 NO_COLOURS: Final = "NO_COLOR is set in the environment, so there are no colours to choose from."
 NO_SUCH_THEME: Final = "settings.toml: there is no theme called {name}; slipstream-dark is used. /theme shows all."
+NO_SHELL: Final = "Slipstream was not suspended: no shell with job control started it, so nothing could bring it back."
 NO_MODEL: Final = "No model is loaded: {chat.models} shows those that are here and those that can be fetched."
 
 
@@ -239,6 +240,22 @@ class SlipstreamApp(App[None]):
         """Whoever copies or cuts: to the terminal at once, and to this machine's own clipboard beside that."""
         super().copy_to_clipboard(text)
         self.copied = asyncio.ensure_future(clipboard.hand_over(text))
+
+    # -------------------------------------------------------------------------------------------------- suspending
+
+    def action_suspend_process(self) -> None:
+        """To the shell; its ``fg`` brings the chat back."""
+        from app.tui.driver import TerminalDriver  # with termios: nothing for a screen that is no terminal
+
+        if not (isinstance(self._driver, TerminalDriver) and self._driver.suspend()):
+            say = getattr(self.screen, "say", None) or getattr(self.chat_screen, "say", None)
+            if say is not None:
+                say(NO_SHELL)
+
+    @on(Driver.SignalResume)
+    def _drawn_anew(self) -> None:
+        """What stood on the screen is the shell's now, whatever Textual thinks."""
+        self.screen.refresh()
 
     # ----------------------------------------------------------------------------------------------------- actions
 

@@ -35,9 +35,11 @@ PLACES: Final = {
 WORDS: Final = {
     "app.palette": "everything that can be done now, by name",
     "app.help": "this help, over any screen",
+    "app.suspend": "to the shell; fg brings the chat back",
     "app.quit": "leave; everything is kept",
     "composer.send": "send the message, or run the command",
     "composer.line": "break the line",
+    "composer.undo": "undo what was written or deleted last",
     "transcript.page_up": "a page up in the chat",
     "transcript.page_down": "a page down",
     "transcript.first": "to the first message",

@@ -10,6 +10,15 @@ from textual.binding import Binding
 COMPOSER: Final = (
     Binding("enter", "send", "send", id="composer.send"),
     Binding("ctrl+j,alt+enter,shift+enter", "new_line", "line", key_display="ctrl+j", id="composer.line"),
+    # ctrl+z suspends. Terminals send ctrl+_ for ctrl+/ and ctrl+7 too, those with Kitty's protocol the keys themselves.
+    Binding(
+        "ctrl+underscore,ctrl+shift+minus,ctrl+slash",
+        "undo",
+        "undo",
+        key_display="ctrl+_",
+        show=False,
+        id="composer.undo",
+    ),
     Binding("pageup", "transcript('page_up')", "page up", show=False, id="transcript.page_up"),
     Binding("pagedown", "transcript('page_down')", "page down", show=False, id="transcript.page_down"),
     Binding("ctrl+home", "transcript('home')", "first message", show=False, id="transcript.first"),
@@ -58,6 +67,7 @@ TURN: Final = (
 APP: Final = (
     Binding("ctrl+p", "command_palette", "all", priority=True, id="app.palette"),
     Binding("f1", "help", "help", show=False, priority=True, id="app.help"),
+    Binding("ctrl+z", "suspend_process", "suspend", show=False, priority=True, id="app.suspend"),
     Binding("ctrl+q", "quit", "quit", priority=True, id="app.quit"),
 )
 

@@ -133,14 +133,18 @@ def program(
     options: Sequence[str] = (),
     term: str = "xterm-256color",
     environment: Mapping[str, str] = MappingProxyType({}),
+    under: Sequence[str] = (),
 ) -> Iterator[TerminalRun]:
     """Run the chat. ``play``: what the fake engine does (see tests/fixtures_cli/fake_host.py); ``real``: the engine;
     ``before``: Python that runs first; ``options``: of the command line; ``term``: what the terminal is called;
-    ``environment``: variables that are otherwise than here."""
+    ``environment``: variables that are otherwise than here; ``under``: a shell to run instead, for the
+    test to type in."""
     arguments = [sys.executable, *(("-m", "app") if real else ANSWERS), *options]
     if before:
         start = f"{before}; import runpy; runpy.run_module('{ANSWERS[1]}', run_name='__main__')"
         arguments = [sys.executable, "-c", start]
+    if under:
+        arguments = [*under]
     given = {
         **os.environ,
         "SLIPSTREAM_HOME": str(home),
@@ -154,7 +158,7 @@ def program(
     pid, master = pty.fork()
     if pid == 0:
         os.chdir(ROOT)
-        os.execve(arguments[0], arguments, given)
+        os.execvpe(arguments[0], arguments, given)
     fcntl.ioctl(master, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
     run = TerminalRun(pid, master, size)
     try:

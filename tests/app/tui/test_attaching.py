@@ -106,7 +106,7 @@ async def test_the_chip_goes_with_the_mention_and_comes_back_with_undo(folder: P
         it.composer.move_cursor((0, 0))
         await it.pilot.press("delete")
         await it.until(lambda: [chip[0] for chip in chips(it)] == ["plan.md"])
-        await it.pilot.press("ctrl+z")
+        await it.pilot.press("ctrl+underscore")
         await it.until(lambda: [chip[0] for chip in chips(it)] == ["notes.txt", "plan.md"])
 
 
