@@ -16,7 +16,7 @@ from pydantic_core import PydanticCustomError
 
 from app.given_names import name_trouble
 from app.reading import NotReadable, read_small
-from app.settings_check import BAD_NAME, as_toml, usable
+from app.settings_check import BAD_NAME, NAMED, as_toml, usable
 from engine.protocol import ExactnessMode, GenerateSettings, Sampling, SpeculationMode
 
 MOST_BYTES: Final = 1_048_576
@@ -200,11 +200,12 @@ class LoadedSettings(NamedTuple):
     complaints: tuple[str, ...]
 
 
-def load_settings(file: Path) -> LoadedSettings:
-    """Read ``file``; a missing one means the defaults, and nothing is wrong with that. Never waits for a pipe."""
+def load_settings(file: Path, named: int | None = NAMED) -> LoadedSettings:
+    """Read ``file``; a missing one means the defaults, and nothing is wrong with that. Never waits for a pipe.
+    ``named``: how many wrong entries get a sentence each; None: all."""
     try:
         values = tomllib.loads(read_small(file, MOST_BYTES).decode("utf-8-sig"))
-        settings, complaints = usable(Settings, values, TABLES)
+        settings, complaints = usable(Settings, values, TABLES, named)
     except FileNotFoundError:
         return LoadedSettings(Settings(), ())
     except (NotReadable, ValueError) as error:  # TOMLDecodeError and UnicodeDecodeError are ValueErrors

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from copy import deepcopy
 from typing import Any, Final, TypeVar
 
@@ -14,6 +14,8 @@ from app.clean import clean_line
 
 NAMED: Final = 20
 """Wrong entries that get a sentence each; in a file that is no settings file at all, the others are counted."""
+AT_START: Final = 3
+"""Sentences about the settings file that the chat begins with."""
 BAD_NAME: Final = "bad_name"
 """The type of an error about a name, whose message goes behind that name."""
 _WANTED: Final = {"model_type": "a table", "dict_type": "a table"}
@@ -24,9 +26,11 @@ Path = tuple[str, ...]
 """The keys that lead to an entry: ``("presets", "wild", "temperature")``."""
 
 
-def usable(record: type[Record], values: Mapping[str, Any], tables: Collection[str]) -> tuple[Record, list[str]]:
+def usable(
+    record: type[Record], values: Mapping[str, Any], tables: Collection[str], named: int | None = NAMED
+) -> tuple[Record, list[str]]:
     """``values`` as a record, without what is wrong in them, and a sentence about each entry that is. ``tables``: the
-    fields that hold entries by name, which may be tables of fields in their turn."""
+    fields that hold entries by name, which may be tables of fields in their turn; ``named``: see :data:`NAMED`."""
     try:
         return record.model_validate(values), []
     except ValidationError as error:
@@ -37,10 +41,21 @@ def usable(record: type[Record], values: Mapping[str, Any], tables: Collection[s
         for name in outer:
             place = place.get(name, {})  # may have gone as a whole
         place.pop(key, None)
-    complaints = [_complaint(record, values, path, errors) for path, errors in list(wrong.items())[:NAMED]]
-    if len(wrong) > NAMED:
-        complaints.append(f"and {len(wrong) - NAMED:,} more entries that cannot be used")
+    complaints = [_complaint(record, values, path, errors) for path, errors in list(wrong.items())[:named]]
+    if len(wrong) > len(complaints):
+        complaints.append(f"and {len(wrong) - len(complaints):,} more entries that cannot be used")
     return record.model_validate(good), complaints
+
+
+def shortened(complaints: Iterable[str]) -> list[str]:
+    """What else there is to say, then no more about the settings file than fits above a composer."""
+    everything = list(complaints)
+    of_file = [complaint for complaint in everything if complaint.startswith("settings.toml")]
+    others = [complaint for complaint in everything if complaint not in of_file]
+    more = len(of_file) - AT_START
+    if more < 2:  # a line that counts one is no shorter than that one
+        return [*others, *of_file]
+    return [*others, *of_file[:AT_START], f"and {more} more: slipstream doctor names all"]
 
 
 def as_toml(value: object) -> str:

@@ -25,15 +25,16 @@ from app.last_choice import LastChoice, Memory, still_there
 from app.library.records import Library
 from app.presets import presets_of
 from app.settings import Settings
+from app.settings_check import NAMED
 from app.tui.run import run_chat
 
 
 def open_chat(options: Mapping[str, Any], *, plain: bool = False, by_name: bool = False) -> int:
     """Returns the exit code. A model that was not asked for here but is missing does not keep the chats closed.
     ``plain``: in lines; ``by_name``: ``chat`` was typed, so that it also goes on without a terminal."""
-    settings, complaints = effective_settings(options)
-    says_who = origins(options, settings)
     in_lines = plain or has_to_be_plain(by_name=by_name)
+    settings, complaints = effective_settings(options, NAMED if in_lines else None)
+    says_who = origins(options, settings)
     memory = Memory(paths.last_choice_file())
     kept = memory.read()
     last, gone = _last_choice(settings, kept, memory, in_lines)

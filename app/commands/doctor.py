@@ -23,7 +23,9 @@ from app.library.catalog import Catalog
 from app.library.lookup import find_model
 from app.library.resolve import ModelNotFoundError, find_source, gguf_files, resolve
 from app.library.user_catalog import load_catalog
-from app.settings import load_settings
+from app.presets import UnknownPreset, preset_named, presets_of
+from app.settings import Settings, load_settings
+from app.settings_check import as_toml
 from engine.files.header import HeaderError, read_header
 from engine.files.sizes import size_words
 from engine.protocol import Failed
@@ -121,12 +123,13 @@ def _folder(name: str, folder: Path, problems: list[str]) -> dict[str, Any]:
 
 def _settings(problems: list[str]) -> dict[str, Any]:
     file = paths.settings_file()
-    loaded = load_settings(file)
+    loaded = load_settings(file, named=None)
     wrong = [*loaded.complaints]
     if loaded.settings.keys:
         from app.tui.keymap import read  # with Textual: only where there is something to read
 
         wrong += read(loaded.settings.keys).complaints
+    wrong += _names_of_nothing(loaded.settings)
     problems += wrong
     for name in ("model", "draft"):
         if wanted := getattr(loaded.settings, name):
@@ -135,6 +138,23 @@ def _settings(problems: list[str]) -> dict[str, Any]:
             except ModelNotFoundError as error:
                 problems.append(f'settings.toml: {name} = "{clean_line(wanted, 200)}": {error}')
     return {"path": str(file), "exists": file.exists(), "wrong": wrong}
+
+
+def _names_of_nothing(settings: Settings) -> list[str]:
+    """A preset and a theme that the file asks for and that there are not."""
+    wrong: list[str] = []
+    try:
+        preset_named(settings.preset, presets_of(settings))
+    except UnknownPreset as error:
+        wrong.append(
+            f"settings.toml: preset = {as_toml(clean_line(settings.preset or '', 60))}: {error} It is ignored."
+        )
+    if "theme" in settings.model_fields_set:
+        from app.tui.theme import NO_SUCH_THEME, can_be_chosen  # with Textual: only where there is something to look at
+
+        if not can_be_chosen(settings.theme):
+            wrong.append(NO_SUCH_THEME.format(name=clean_line(settings.theme, 40)))
+    return wrong
 
 
 def _catalog() -> Catalog:

@@ -16,7 +16,7 @@ from app.library.lookup import find_pair_files
 from app.library.resolve import ModelNotFoundError
 from app.presets import Preset, UnknownPreset, preset_named, presets_of
 from app.settings import LoadedSettings, Samplers, Settings, load_settings
-from app.settings_check import as_toml
+from app.settings_check import NAMED, as_toml
 from app.system_prompts import SystemPrompts
 from engine.protocol import GenerateSettings, LoadSettings, Message, ModelFile, Sampling
 
@@ -28,12 +28,12 @@ COMMAND_LINE = "command line"
 SETTINGS_FILE = "settings.toml"
 
 
-def effective_settings(options: Mapping[str, Any]) -> LoadedSettings:
+def effective_settings(options: Mapping[str, Any], named: int | None = NAMED) -> LoadedSettings:
     """The settings file with the given options (those that are not None) above it, and what is wrong in the file.
     What neither says counts as not set (``model_fields_set``). A preset and a system prompt that are called by name are
     in it with what they stand for: a preset of the file below the samplers that the file sets, one of the options above
-    them."""
-    loaded = load_settings(paths.settings_file())
+    them. ``named``: how many wrong entries get a sentence each; None: all."""
+    loaded = load_settings(paths.settings_file(), named)
     given = {
         name: _plain(value) for name, value in options.items() if value is not None and name in Settings.model_fields
     }

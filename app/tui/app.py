@@ -25,15 +25,17 @@ from app.by_name import ByName
 from app.chats.records import Notice
 from app.clean import clean_line
 from app.library.records import Listing, ShelfError
+from app.settings_check import shortened
 from app.tui import clipboard, commands, comparing, keymap
 from app.tui.background import aside
+from app.tui.few_colours import told_apart
 from app.tui.keys import APP
 from app.tui.models_door import ModelsDoor
 from app.tui.motion import calm, reduce_motion, reduced
 from app.tui.own_colours import OwnColours, colours_unwanted
 from app.tui.ports import plain_request
 from app.tui.screens.chat import ChatScreen
-from app.tui.theme import COLOURLESS, DARK, LIGHT, THEMES, fallback_variables
+from app.tui.theme import COLOURLESS, DARK, LIGHT, NO_SUCH_THEME, THEMES, fallback_variables
 from app.tui.widgets.first_steps import FirstSteps
 from app.tui.widgets.speculation_picker import SpeculationPicker
 from engine.protocol import GenerateSettings
@@ -62,7 +64,6 @@ WIDGET_STYLES: Final = [f"widgets/{name}.tcss" for name in STYLED.split()]
 LIBRARY_PATIENCE: Final = 1.0
 NOTHING_TO_COMPARE: Final = "There is nothing to compare yet: ask something, and let the answer end."
 NO_COLOURS: Final = "NO_COLOR is set in the environment, so there are no colours to choose from."
-NO_SUCH_THEME: Final = "settings.toml: there is no theme called {name}; slipstream-dark is used. /theme shows all."
 NO_SHELL: Final = "Slipstream was not suspended: no shell with job control started it, so nothing could bring it back."
 NO_MODEL: Final = "No model is loaded: {chat.models} shows those that are here and those that can be fetched."
 
@@ -80,6 +81,8 @@ class SlipstreamApp(App[None]):
     BINDINGS: ClassVar[list[BindingType]] = [*APP]
     ENABLE_COMMAND_PALETTE = True
     ALLOW_SELECT = True
+    few_colours = False
+    """Whether the terminal has 256 colours, to which all others are rounded. To be set before the app runs."""
 
     def __init__(
         self,
@@ -170,6 +173,12 @@ class SlipstreamApp(App[None]):
     def get_theme_variable_defaults(self) -> dict[str, str]:
         return fallback_variables(self.current_theme)
 
+    def get_css_variables(self) -> dict[str, str]:
+        variables = super().get_css_variables()
+        if self.few_colours and not self.current_theme.ansi:
+            variables = told_apart(variables)
+        return variables
+
     def get_line_filters(self) -> Sequence[LineFilter]:
         filters = super().get_line_filters()
         return [*filters, self._own_colours] if self.native_ansi_color else filters
@@ -213,7 +222,7 @@ class SlipstreamApp(App[None]):
 
     def on_ready(self) -> None:
         if self.complaints and (screen := self.chat_screen) is not None:
-            screen.add("\n".join(self.complaints), "warning")
+            screen.add("\n".join(shortened(self.complaints)), "warning")
         self._models.on_ready()
         self.call_after_refresh(self._watch_speed)
 

@@ -138,6 +138,7 @@ def _run(
             store = open_chats(chats_file, tell)
             try:
                 app = SlipstreamApp(engine, load, store, complaints=early, no_model=no_model, **of_app)
+                app.few_colours = app.console.color_system == "256"
                 return runner.run(_main(app, engine, terminal))
             finally:
                 store.close()

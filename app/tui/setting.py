@@ -85,7 +85,7 @@ def read_value(setting: Setting, typed: str) -> object:
     if setting.unset and typed.casefold() == setting.unset:
         return None
     try:
-        return checked(setting.record, setting.field, setting.kind.read(typed) if setting.kind else typed)
+        return checked(setting.record, setting.field, setting.kind.read(typed) if setting.kind else _number(typed))
     except ValueError as error:
         raise WrongValueError(f"/{setting.name} takes {setting.limits}, not {clean_line(typed, SHOWN)}.") from error
 
@@ -110,10 +110,19 @@ def checked(record: type[BaseModel], field: str, value: object) -> object:
     """``value`` as the record holds it. ValueError when it is none that the field takes."""
     values = {field: value} if record is Sampling else {"messages": (), field: value}
     found: object = getattr(record.model_validate(values), field)
+    if isinstance(found, float) and found == 0:
+        found = 0.0  # -0 is the same, and would be shown
     numbers = found.values() if isinstance(found, dict) else (found,)
     if any(isinstance(number, float) and not math.isfinite(number) for number in numbers):
         raise ValueError("not a finite number")
     return found
+
+
+def _number(typed: str) -> str:
+    """Pydantic reads ``1_0`` as Python does; who types that meant something else. Raises ValueError."""
+    if "_" in typed:
+        raise ValueError(typed)
+    return typed
 
 
 def _limits(info: FieldInfo) -> str:
@@ -126,7 +135,9 @@ def _limits(info: FieldInfo) -> str:
     number = "a whole number" if info.annotation is not float else ""
     low = f"{bounds['ge']:g}" if "ge" in bounds else f"above {bounds['gt']:g}" if "gt" in bounds else ""
     if "le" in bounds:
-        high = f"up to {bounds['le']:g}" if "gt" in bounds else f"to {bounds['le']:g}"
+        most = bounds["le"]
+        most_words = f"{most:,}" if most >= 10_000 else f"{most:g}"
+        high = f"up to {most_words}" if "gt" in bounds else f"to {most_words}"
         words = f"{low}{',' if 'gt' in bounds else ''} {high}"
     else:
         words = f"from {low} up"

@@ -260,6 +260,16 @@ ABOUT: Final = {
 """One sentence on each theme of our own."""
 
 
+NO_SUCH_THEME: Final = "settings.toml: there is no theme called {name}; slipstream-dark is used. /theme shows all."
+
+
+def can_be_chosen(name: str) -> bool:
+    """Whether there is a theme of this name, of ours or of Textual's."""
+    from textual.theme import BUILTIN_THEMES
+
+    return name in BUILTIN_THEMES or name in ABOUT
+
+
 def fallback_variables(theme: Theme) -> dict[str, str]:
     """Our own variables in a theme of Textual."""
     if theme.ansi:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
 from engine.protocol.record import ExactnessMode, GpuLayers, Overflow, Record, SpeculationMode
+
+MOST: Final = 2**31 - 1
+"""Of tokens: llama.cpp counts them in C's int, and no vocabulary or text is longer."""
 
 
 class Message(Record):
@@ -26,19 +29,23 @@ class Sampling(Record):
     """
 
     temperature: float = Field(0.7, ge=0, le=10)
-    top_k: int = Field(40, ge=0, description="0: off")
+    top_k: int = Field(40, ge=0, le=MOST, description="0: off")
     top_p: float = Field(0.95, gt=0, le=1, description="1: off")
     min_p: float = Field(0.05, ge=0, le=1, description="0: off")
     typical_p: float = Field(1, gt=0, le=1, description="1: off")
     top_n_sigma: float = Field(0, ge=0, le=1000, description="0: off")
     repeat_penalty: float = Field(1, ge=0.01, le=100, description="1: off")
-    repeat_last_n: int = Field(64, ge=-1, description="tokens that penalties look back; 0: off, -1: the whole text")
+    repeat_last_n: int = Field(
+        64, ge=-1, le=MOST, description="tokens that penalties look back; 0: off, -1: the whole text"
+    )
     frequency_penalty: float = Field(0, ge=-100, le=100)
     presence_penalty: float = Field(0, ge=-100, le=100)
     dry_multiplier: float = Field(0, ge=0, le=1000, description="0: DRY is off")
     dry_base: float = Field(1.75, ge=1, le=100)
-    dry_allowed_length: int = Field(2, ge=1, description="repeats of this many tokens and more are penalised")
-    dry_penalty_last_n: int = Field(-1, ge=-1, description="tokens that DRY looks back; 0: off, -1: the whole text")
+    dry_allowed_length: int = Field(2, ge=1, le=MOST, description="repeats of this many tokens and more are penalised")
+    dry_penalty_last_n: int = Field(
+        -1, ge=-1, le=MOST, description="tokens that DRY looks back; 0: off, -1: the whole text"
+    )
     dry_sequence_breakers: tuple[str, ...] = ("\n", ":", '"', "*")
     xtc_probability: float = Field(0, ge=0, le=1, description="0: XTC is off")
     xtc_threshold: float = Field(0.1, ge=0, le=1, description="above 0.5 XTC is off")
@@ -96,7 +103,10 @@ class GenerateSettings(Record):
     speculation: SpeculationMode = "auto"
     draft_max: int | None = Field(None, ge=0, le=64, description="longest draft; None: the engine's choice")
     max_tokens: int | None = Field(
-        None, ge=1, description="of what is new (an answer so far does not count); None: until the context is full"
+        None,
+        ge=1,
+        le=MOST,
+        description="of what is new (an answer so far does not count); None: until the context is full",
     )
     stop: tuple[str, ...] = ()
     overflow: Overflow = "stop"

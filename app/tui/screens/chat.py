@@ -89,7 +89,7 @@ class ChatScreen(OpeningScreen):
             yield SpeculationPicker()
             yield OverflowPicker()
             yield Legend()
-            yield NoticeLine(markup=False)
+            yield NoticeLine()
             yield EditingRow()
             yield AttachedRow()
             yield Completions()
@@ -322,6 +322,11 @@ class ChatScreen(OpeningScreen):
     def _esc_is_taken(self) -> bool:
         """Whether it closes a list above the composer."""
         return self._picker_is_open or self.query_one(Completions).display
+
+    def key_escape(self) -> None:
+        """Where esc has nothing else to do, what was said has been read."""
+        if self.composer.has_focus:
+            self.notices.clear()
 
     def action_stop(self) -> None:
         self.answering.stop()

@@ -83,7 +83,7 @@ class ChatsScreen(ChatActions):
                 yield NameBox()
             yield ChatPreview()
         yield FilterRow(SearchBox())
-        yield NoticeLine(markup=False)
+        yield NoticeLine()
         yield ExportPicker()
         yield KeyBar()
         yield TooSmall(markup=False)

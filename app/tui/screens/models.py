@@ -80,7 +80,7 @@ class ModelsScreen(FileActions):
         yield Static(id="columns", markup=False)
         yield ModelTable()
         yield FilterRow(FilterBox("a part of a name, or OWNER/REPO of the hub"))
-        yield NoticeLine(markup=False)
+        yield NoticeLine()
         yield Facts()
         yield Question()
         yield KeyBar()

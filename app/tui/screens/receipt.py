@@ -108,7 +108,7 @@ class ReceiptScreen(Screen[None]):
         with VerticalScroll(id="receipt-sheets", can_focus=False), Horizontal(id="receipt-columns"):
             yield Measured(self._stats, self._proof)
             yield Made(self._stats, self._proof)
-        yield NoticeLine(markup=False)
+        yield NoticeLine()
         yield KeyBar()
         yield TooSmall(markup=False)
 

@@ -74,7 +74,7 @@ class SettingsScreen(Screen[None]):
         with Vertical(id="settings-side"):
             yield SettingList()
             yield ValueBox()
-        yield NoticeLine(markup=False)
+        yield NoticeLine()
         yield Static(id="about", markup=False)
         yield Choices()
         yield KeyBar()

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from textual.app import ComposeResult
+from textual.containers import VerticalScroll
 from textual.content import Content
 from textual.timer import Timer
 from textual.widgets import Static
@@ -15,13 +17,21 @@ SEVERITIES: Final[tuple[Severity, ...]] = ("information", "warning", "error")
 HINT_SECONDS: Final = 6.0
 
 
-class NoticeLine(Static):
-    """One notice at a time. A hint goes by itself; a warning stays until the next message is sent or esc."""
+class NoticeLine(VerticalScroll, can_focus=False):
+    """One notice at a time. A hint goes by itself; a warning stays until the next message is sent or esc. What is
+    longer than the place for it can be scrolled, and what has come last is in view."""
 
     _timer: Timer | None = None
     severity: Severity = "information"
     text = ""
     _reply: tuple[str, ...] = ()
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._words = Static(markup=False)
+
+    def compose(self) -> ComposeResult:
+        yield self._words
 
     def on_mount(self) -> None:
         self.display = False
@@ -33,8 +43,9 @@ class NoticeLine(Static):
         self.clear()
         self.text, self.severity = text, severity
         self.set_classes(severity)
-        self.update(Content(clean(text)))
+        self._words.update(Content(clean(text)))
         self.display = True
+        self.scroll_home(animate=False)
         if severity == "information":
             self._timer = self.set_timer(HINT_SECONDS, self.clear)
 
@@ -46,6 +57,7 @@ class NoticeLine(Static):
         both = [line for line in standing.split("\n") if line and line not in text.split("\n")]
         worst: Severity = "error" if both and self.severity == "error" else severity
         self.say("\n".join([*both, text]), worst)
+        self._show_last(below=bool(both))
 
     def also(self, text: str, severity: Severity) -> None:
         """Show ``text`` below whatever stands there, hint or warning: nothing of both is lost."""
@@ -54,6 +66,7 @@ class NoticeLine(Static):
             return
         worst = max(severity, self.severity if standing else severity, key=SEVERITIES.index)
         self.say("\n".join([*standing, text]), worst)
+        self._show_last(below=bool(standing))
 
     def reply(self, text: str, severity: Severity) -> None:
         """What a command has to say: in the place of the reply before it, below a warning that stands there."""
@@ -64,6 +77,12 @@ class NoticeLine(Static):
         self.clear()
         self.say("\n".join([*kept, text]), standing if kept else severity)
         self._reply = tuple(text.split("\n"))
+        self._show_last(below=bool(kept))
+
+    def _show_last(self, *, below: bool) -> None:
+        """What was said last, where it stands ``below`` something."""
+        if below:
+            self.scroll_end(animate=False)
 
     def clear(self) -> None:
         if self._timer is not None:

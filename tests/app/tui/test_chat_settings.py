@@ -93,6 +93,11 @@ def test_what_is_typed_is_read_by_the_engines_own_records(name: str, typed: str,
     assert read_value(BY_NAME[name], typed) == value
 
 
+def test_a_zero_has_no_sign() -> None:
+    assert shown(BY_NAME["temp"], read_value(BY_NAME["temp"], "-0")) == "0"
+    assert shown(BY_NAME["presence-penalty"], read_value(BY_NAME["presence-penalty"], "-0.0")) == "0"
+
+
 @pytest.mark.parametrize(
     ("name", "typed", "words"),
     [
@@ -100,18 +105,21 @@ def test_what_is_typed_is_read_by_the_engines_own_records(name: str, typed: str,
         ("temp", "nan", "/temp takes 0 to 10, not nan."),
         ("temp", "warm", "/temp takes 0 to 10, not warm."),
         ("temp", "0,7", "/temp takes 0 to 10, not 0,7."),
-        ("top-k", "-1", "/top-k takes a whole number from 0 up (0: off), not -1."),
-        ("top-k", "2.5", "/top-k takes a whole number from 0 up (0: off), not 2.5."),
+        ("top-k", "-1", "/top-k takes a whole number, 0 to 2,147,483,647 (0: off), not -1."),
+        ("top-k", "2.5", "/top-k takes a whole number, 0 to 2,147,483,647 (0: off), not 2.5."),
+        ("top-k", "9" * 24, f"/top-k takes a whole number, 0 to 2,147,483,647 (0: off), not {'9' * 24}."),
+        ("top-k", "1_0", "/top-k takes a whole number, 0 to 2,147,483,647 (0: off), not 1_0."),
+        ("temp", "1_0", "/temp takes 0 to 10, not 1_0."),
         ("top-p", "0", "/top-p takes above 0, up to 1 (1: off), not 0."),
         ("min-p", "2", "/min-p takes 0 to 1 (0: off), not 2."),
         ("seed", "-1", "/seed takes a whole number from 0 up or random, not -1."),
         ("draft-max", "65", "/draft-max takes a whole number, 0 to 64 or auto, not 65."),
-        ("max-tokens", "0", "/max-tokens takes a whole number from 1 up or none, not 0."),
+        ("max-tokens", "0", "/max-tokens takes a whole number, 1 to 2,147,483,647 or none, not 0."),
         ("thinking", "hard", "/thinking takes on, off or auto, not hard."),
         ("typical", "0", "/typical takes above 0, up to 1 (1: off), not 0."),
         ("repeat-penalty", "0", "/repeat-penalty takes 0.01 to 100 (1: off), not 0."),
-        ("repeat-last-n", "-2", "/repeat-last-n takes a whole number from -1 up, not -2."),
-        ("dry-allowed-length", "0", "/dry-allowed-length takes a whole number from 1 up, not 0."),
+        ("repeat-last-n", "-2", "/repeat-last-n takes a whole number, -1 to 2,147,483,647, not -2."),
+        ("dry-allowed-length", "0", "/dry-allowed-length takes a whole number, 1 to 2,147,483,647, not 0."),
         ("xtc-probability", "2", "/xtc-probability takes 0 to 1, not 2."),
         (
             "dry-breakers",
