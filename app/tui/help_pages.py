@@ -52,7 +52,8 @@ def places_here(screen: Screen[Any]) -> tuple[str, ...]:
     found: list[str] = []
     for node in nodes:
         here = {binding.id.split(".", 1)[0] for _, binding in node._bindings if binding.id}
-        found += [place for place in PLACES if place in here and place not in (keymap.EVERYWHERE, "transcript")]
+        in_order = [place for place in (*PLACES, *sorted(here - {*PLACES})) if place in here]
+        found += [place for place in in_order if place not in (keymap.EVERYWHERE, "transcript")]
     return tuple(dict.fromkeys(found))
 
 

@@ -130,6 +130,20 @@ WORDS: Final = {
     "receipt.first": "to the top",
     "receipt.last": "to the end",
     "receipt.close": "back to the chat",
+    "settings.change": "change the highlighted setting",
+    **{
+        f"settings.begin_{key}": "type another value that begins with it"
+        for key in (*"0123456789", "minus", "full_stop")
+    },
+    "settings.default": "as in every chat",
+    "settings.close": "back to the chat",
+    "settings.leave": "back to the chat",
+    "settings.up": "the setting above",
+    "settings.down": "the setting below",
+    "settings.page_up": "a page up",
+    "settings.page_down": "a page down",
+    "settings.first": "the first setting",
+    "settings.last": "the last setting",
     "help.find": "find; any letter begins a search, too",
     "help.up": "scroll up",
     "help.down": "scroll down",

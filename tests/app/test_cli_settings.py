@@ -106,6 +106,7 @@ def test_the_chat_gets_them_all(
     opened: list[dict[str, Any]] = []
     monkeypatch.setattr(chat, "run_chat", lambda engine, load, **rest: opened.append(rest) or 0)
     monkeypatch.setattr(client, "make_client", lambda: "the client")
+    monkeypatch.setattr(chat, "has_to_be_plain", lambda *, by_name: False)  # tests have no terminal
     toml('[system_prompts]\nbrief = "One sentence."\n[presets.wild]\ntemperature = 1.3\n')
     for arguments in (["--preset", "wild"], ["chat", "--preset", "wild"]):
         monkeypatch.setattr("sys.argv", ["slipstream", *arguments])

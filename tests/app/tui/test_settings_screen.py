@@ -11,6 +11,7 @@ from app.by_name import ByName
 from app.chats.records import StoreError
 from app.presets import BUILT_IN
 from app.system_prompts import SystemPrompts
+from app.tui.help_pages import all_keys, places_here
 from app.tui.screens.chat import ChatScreen
 from app.tui.screens.settings import SettingsScreen
 from app.tui.widgets.choices import Choices
@@ -296,3 +297,13 @@ async def test_while_an_answer_is_made_it_goes_on_and_changes_are_for_the_next_o
         await left(it)
         await it.ask("again")
         assert [asked.sampling.temperature for asked in client.asked] == [0.7, 0.2]
+
+
+async def test_help_begins_with_the_keys_of_the_sheet() -> None:
+    async with chat(size=(120, 40)) as it:
+        screen = await opened(it)
+        assert places_here(screen)[0] == "settings"
+        first = all_keys(places_here(screen))[0]
+        assert first.title == "settings"
+        assert "change the highlighted setting" in {row.words for row in first.rows}
+        assert not {"type", "back", "up", "down"} & {row.words for row in first.rows}
