@@ -134,6 +134,32 @@ def read_mentioned(folder: Path, text: str) -> tuple[Attachment, ...]:
     return together(one for one in found if one is not None)
 
 
+def not_attached(folder: Path, text: str, attached: Sequence[Attachment]) -> str:
+    """That names behind an ``@`` go out as text, in a sentence; empty when all are files, or look like people rather
+    than paths (``@somebody``). May wait for a slow disk."""
+    read = {one.path for one in attached}
+    paths = dict.fromkeys(mention.path for mention in mentions(text))
+    left = [path for path in paths if not {path, path.rstrip(_BEHIND)} & read]
+    found = []
+    for name in (path.rstrip(_BEHIND) or path for path in left):
+        if is_folder(folder, name):
+            found.append(f"@{clean_line(name, 80)} is a folder")
+        elif "/" in name or "." in name:
+            found.append(f"there is no file {clean_line(name, 80)}")
+    if not found:
+        return ""
+    words = ", ".join(found)
+    return f"{words[0].upper()}{words[1:]}; {'it is' if len(found) == 1 else 'they are'} sent as text."
+
+
+def is_folder(folder: Path, name: str) -> bool:
+    """Whether ``name``, seen from ``folder``, is one."""
+    try:
+        return (folder / Path(name).expanduser()).is_dir()
+    except (OSError, ValueError, RuntimeError):
+        return False
+
+
 def with_kept(text: str, new: Sequence[Attachment], before: Sequence[Attachment]) -> tuple[Attachment, ...]:
     """What goes with a message that was edited: ``new``, and of the files that went along ``before`` those that it
     still names but that could not be read anew, because they are gone."""

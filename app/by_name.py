@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from app.presets import BUILT_IN, Preset
 from app.system_prompts import SystemPrompts
+
+CHOSEN_LAST: Final = "chosen last"
+"""The origin of what was chosen in a chat and holds for new ones, too."""
 
 
 @dataclass(frozen=True)

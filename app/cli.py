@@ -120,7 +120,8 @@ Plain = Annotated[
     bool,
     typer.Option(
         "--plain",
-        help="Line by line, for screen readers, dumb terminals and pipes: /help lists what can be typed.",
+        help="Line by line, for screen readers, dumb terminals and pipes: /help lists what can be typed. In a terminal "
+        "readline marks pastes and edits the line; TERM=dumb sends no codes at all.",
         metavar="",
     ),
 ]

@@ -1,8 +1,8 @@
 """System prompts by name: those of settings.toml, and those that were kept from within a chat.
 
 The latter are in a small file of the program's own: settings.toml is the user's and is only read. A prompt of
-settings.toml stands above one of the same name that was kept. A chat holds the text of its prompt, not the name: what
-becomes of a named prompt later changes no chat.
+settings.toml stands above one of the same name that was kept. A chat holds the text of its prompt: what becomes of a
+named prompt later changes no chat. The name it was given by says only which of two names with that text is shown.
 """
 
 from __future__ import annotations
@@ -74,9 +74,13 @@ class SystemPrompts:
         """The prompt that is called exactly ``name``."""
         return self._by_hand.get(name) or self._kept_ones().get(name)
 
-    def name_of(self, text: str) -> str:
-        """The name of the prompt with this text; empty when there is none."""
-        return next((prompt.name for prompt in self.all().values() if prompt.text == text), "") if text else ""
+    def name_of(self, text: str, given: str = "") -> str:
+        """The name of the prompt with this text: ``given`` where that is one of its names, else the first; empty when
+        there is none, or no text."""
+        if not text.strip():
+            return ""
+        names = [prompt.name for prompt in self.all().values() if prompt.text == text]
+        return given if given in names else next(iter(names), "")
 
     def keep(self, name: str, text: str) -> None:
         """Keep ``text`` as ``name``, for all chats to come. Nothing is written over: a name that is taken is refused.

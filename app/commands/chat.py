@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from app import paths
-from app.by_name import ByName
+from app.by_name import CHOSEN_LAST, ByName
 from app.clean import clean_line
 from app.commands import client
 from app.commands.errors import CommandError
@@ -40,7 +40,7 @@ def open_chat(options: Mapping[str, Any], *, plain: bool = False, by_name: bool 
     last, gone = _last_choice(settings, kept, memory, in_lines)
     if last.speculation is not None and "speculation" not in settings.model_fields_set:
         settings = settings.model_copy(update={"speculation": last.speculation})
-        says_who["speculation"] = "chosen last"
+        says_who["speculation"] = CHOSEN_LAST
     theme = settings.theme if "theme" in settings.model_fields_set else kept.theme or settings.theme
     try:
         load, notes = wanted_pair(settings, last, draft_must_be_there=False)

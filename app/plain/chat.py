@@ -6,7 +6,15 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app.attached import AttachmentError, estimated_tokens, mention_of, read_attachment, read_mentioned
+from app.attached import (
+    AttachmentError,
+    estimated_tokens,
+    is_folder,
+    mention_of,
+    not_attached,
+    read_attachment,
+    read_mentioned,
+)
 from app.by_name import ByName
 from app.chats.export_file import ExportError
 from app.chats.records import StoreError, Unsent
@@ -17,7 +25,7 @@ from app.plain.dialogue import Dialogue
 from app.plain.models import PlainModels
 from app.plain.turns import Turns, about
 from app.plain.words import in_lines
-from app.tui import commands
+from app.tui import chosen_mode, commands
 from app.tui.background import aside
 from app.tui.chat_settings import merged, system_prompt
 from app.tui.commands import RefusedError
@@ -89,7 +97,7 @@ class PlainChat(ChatActions):
         """An answer was stopped."""
         self.prefilled = ""
         """What the next message begins with, to be changed."""
-        self._interactive = interactive
+        self.interactive = interactive
         self._editing: Turn | None = None
         self._attaching: list[str] = []
         """Paths that go with the next message."""
@@ -104,7 +112,7 @@ class PlainChat(ChatActions):
     def begin(self, complaints: Iterable[str] = ()) -> None:
         """The first words."""
         self._open = True
-        if self._interactive:
+        if self.interactive:
             self.lines.say("Slipstream, the chat in lines. /help lists what can be typed; Ctrl+C stops an answer.")
         for complaint in complaints:
             self.say(complaint, "warning")
@@ -151,6 +159,8 @@ class PlainChat(ChatActions):
             raise RefusedError(f"{error} {NOT_SENT}") from error
         for one in attached:
             self.say(f"Attached: {_attached_words(one)}")
+        if left := await aside(not_attached, Path.cwd(), text, attached):
+            self.say(left)
         self._editing, self._attaching = None, []
         await self.dialogue.send(text, attached, instead_of=turn)
 
@@ -174,7 +184,7 @@ class PlainChat(ChatActions):
 
     def _what_helps(self) -> str:
         """Where the message is, and what there is beyond what the engine's sentence says."""
-        words = ["Your message stands at the prompt, to be changed."] if self._interactive and self.prefilled else []
+        words = ["Your message stands at the prompt, to be changed."] if self.interactive and self.prefilled else []
         words.append("/new begins an empty chat. /overflow drop-oldest leaves out the oldest messages.")
         return " ".join([*words, "--context N at the start makes the context larger."])
 
@@ -185,7 +195,7 @@ class PlainChat(ChatActions):
 
     def keep_unsent(self, text: str) -> None:
         """Keep what was typed and not sent with the chat."""
-        if self._interactive:
+        if self.interactive:
             self.store.keep_unsent(self.chat.conversation.id, Unsent((text,) if text else ()))
 
     def said(self, limit: int = 200) -> list[str]:
@@ -244,9 +254,7 @@ class PlainChat(ChatActions):
         self.chat.save_settings(own)
 
     def choose_mode(self, mode: SpeculationMode) -> None:
-        before = self.mode
-        self.keep_settings({**self.chat.conversation.settings, "speculation": mode})
-        self.reply(f"speculation {before} → {mode}, in this chat.")
+        chosen_mode.choose(self, mode)
 
     def use(self, load: LoadSettings, words: str, *, drafting: bool = False) -> None:
         """Answer with another pair from now on; the chat stays."""
@@ -294,7 +302,7 @@ class PlainChat(ChatActions):
         except AttachmentError as error:
             raise RefusedError(str(error)) from error
         if one is None:
-            raise RefusedError(f"There is no file {clean_line(path, 80)}.")
+            raise RefusedError(_no_file(path))
         self._attaching.append(path)
         self.reply(f"Goes with your next message: {_attached_words(one)}")
 
@@ -305,7 +313,7 @@ class PlainChat(ChatActions):
         return speaker_name(pair.target) if pair else short_name(self.target_path) if self.target_path else "answer"
 
     def introduction(self) -> str:
-        return f"{self.speaker()}> " if self._interactive else ""
+        return f"{self.speaker()}> " if self.interactive else ""
 
     def loading_words(self) -> str:
         state = self.answering.state
@@ -336,7 +344,7 @@ class PlainChat(ChatActions):
 
     def introduce(self) -> None:
         """Which chat this is, and where it stands."""
-        if not self._interactive:
+        if not self.interactive:
             return
         chat = self.chat
         self.prefilled = self.store.unsent(chat.conversation.id).text
@@ -358,6 +366,12 @@ class PlainChat(ChatActions):
     def set_aside(self) -> None:
         """Another chat takes the place of the open one: what was prepared for that one is no more."""
         self._editing, self._attaching, self.prefilled = None, [], ""
+
+
+def _no_file(path: str) -> str:
+    """Why nothing can be attached."""
+    shown = clean_line(path, 80)
+    return f"{shown} is a folder; name a file in it." if is_folder(Path.cwd(), path) else f"There is no file {shown}."
 
 
 def _attached_words(one: Attachment) -> str:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from app.clean import clean_line
 from app.library.records import ShelfError
 from app.library.words import state_words
+from app.tui.chosen_mode import begin_with
 from app.tui.model_choice import uses
 from app.tui.ports import plain_request
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from app.tui.model_choice import Choice
     from app.tui.overflow_policy import Policy
     from app.tui.ports import PairRequest
-    from engine.protocol import LoadSettings
+    from engine.protocol import LoadSettings, SpeculationMode
 
 
 class PlainModels:
@@ -89,8 +90,15 @@ class PlainModels:
             load = held.model_copy(update={"draft": load.draft})  # all else as it is, so that the target stays loaded
         self._chosen = load, choice
         self._chat.use(load, choice.words, drafting=choice.drafting)
-        if choice.drafting and self._memory is not None:
-            self._memory.keep_speculation(self._chat.mode)
+        if choice.drafting:
+            begin_with(self._chat, self._chat.mode)
+
+    def keep_mode(self, mode: SpeculationMode) -> bool:
+        """Remember ``mode`` for the next start; whether choices are remembered. Nobody chooses from a pipe."""
+        if self._memory is None or not self._chat.interactive:
+            return False
+        self._memory.keep_speculation(mode)
+        return True
 
     def _loaded(self, load: LoadSettings) -> None:
         """If it was chosen, the next start begins with it."""

@@ -18,6 +18,16 @@ YOU: Final = "you> "
 MORE: Final = "more> "
 BLOCK: Final = '"""'
 
+
+class GivenUp(KeyboardInterrupt):
+    """Ctrl+C in the middle of a message of several lines."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.text = text
+        """What was typed of it."""
+
+
 NextLine = Callable[[str, str], str | None]
 """``next_line(prompt, prefilled)``: without its line end; None: there are no more."""
 
@@ -38,21 +48,23 @@ class Prompt(Protocol):
 
 
 def read_message(next_line: NextLine, prefilled: str = "") -> str | None:
-    """The next message or command; None: the end."""
+    """The next message or command; None: the end. Raises :class:`GivenUp`."""
     first = next_line(YOU, prefilled)
     if first is None:
         return None
-    lines = [first]
-    if first.strip() == BLOCK:
-        lines = []
-        while (more := next_line(MORE, "")) is not None and more.strip() != BLOCK:
+    lines = [] if first.strip() == BLOCK else [first]
+    try:
+        if not lines:
+            while (more := next_line(MORE, "")) is not None and more.strip() != BLOCK:
+                lines.append(more)
+            return "\n".join(lines)
+        while _goes_on(lines[-1]):
+            lines[-1] = lines[-1][:-1]
+            if (more := next_line(MORE, "")) is None:
+                break
             lines.append(more)
-        return "\n".join(lines)
-    while _goes_on(lines[-1]):
-        lines[-1] = lines[-1][:-1]
-        if (more := next_line(MORE, "")) is None:
-            break
-        lines.append(more)
+    except KeyboardInterrupt:
+        raise GivenUp("\n".join(lines)) from None
     return "\n".join(lines)
 
 

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from app.commands.errors import CANCELLED, FAILED, PIPE_CLOSED, say
 from app.logs import log_where_possible
 from app.plain.lines import Lines, OutputGone, silent, writer
-from app.plain.prompt import open_prompt, read_message
+from app.plain.prompt import GivenUp, open_prompt, read_message
 
 if TYPE_CHECKING:
     from app.by_name import ByName
@@ -42,6 +42,8 @@ GRACE: Final = 2.7
 LISTEN_SECONDS: Final = 0.2
 """How often a wait that Ctrl+C cannot break (Windows) looks up."""
 AGAIN: Final = "Ctrl+C once more, Ctrl+D or /quit ends; everything is kept."
+GIVEN_UP: Final = "The message was given up; nothing was sent."
+BRINGS_BACK: Final = "Arrow up brings back what was typed of it."
 
 
 class Ended(BaseException):
@@ -158,6 +160,11 @@ class Talk:
                     break
                 warned = False
                 self._loop.finish(chat.take(text), interrupted=self._stop)
+            except GivenUp as given_up:
+                if not interactive:
+                    return CANCELLED
+                warned = False
+                self._give_up(given_up.text)
             except KeyboardInterrupt:
                 if warned or not interactive:
                     return CANCELLED
@@ -183,6 +190,13 @@ class Talk:
         if text is not None and text.strip():
             self._prompt.remember([text])
         return text
+
+    def _give_up(self, text: str) -> None:
+        """Ctrl+C in the middle of a message."""
+        comes_back = self._prompt.prefills and bool(text.strip())
+        if comes_back:
+            self._prompt.remember([text])
+        self._chat.say(f"{GIVEN_UP} {BRINGS_BACK}" if comes_back else GIVEN_UP)
 
     def _stop(self, times: int) -> None:
         """Ctrl+C while an answer is made."""

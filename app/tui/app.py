@@ -37,12 +37,10 @@ from app.tui.ports import plain_request
 from app.tui.screens.chat import ChatScreen
 from app.tui.theme import COLOURLESS, DARK, LIGHT, NO_SUCH_THEME, THEMES, fallback_variables
 from app.tui.widgets.first_steps import FirstSteps
-from app.tui.widgets.speculation_picker import SpeculationPicker
 from engine.protocol import GenerateSettings
 
 if TYPE_CHECKING:
     from app.chats.store import ChatStore
-    from app.compare.ways import Way
     from app.last_choice import Memory
     from app.library.records import Library
     from app.tui.clipboard import Copied
@@ -50,7 +48,7 @@ if TYPE_CHECKING:
     from app.tui.model_choice import Choice
     from app.tui.overflow_policy import Policy
     from app.tui.ports import Engine, PairRequest
-    from engine.protocol import Device, LoadSettings
+    from engine.protocol import Device, LoadSettings, SpeculationMode
 
 log = logging.getLogger(__name__)
 
@@ -307,12 +305,7 @@ class SlipstreamApp(App[None]):
         drafts = partial(self._other_drafts, comparison.load) if self.has_library else None
         screen = CompareScreen(self.engine, comparison, title_of(question), context, drafts)
 
-        def keep(way: Way | None) -> None:
-            chat.keep_way(way, loaded_others=screen.loaded_others)
-            if way is not None:
-                self._models.keep_mode(chat.mode)
-
-        self.push_screen(screen, keep)
+        self.push_screen(screen, lambda way: chat.keep_way(way, loaded_others=screen.loaded_others))
 
     async def _other_drafts(self, load: LoadSettings) -> list[LocalDraft]:
         from app.tui.local_drafts import local_drafts
@@ -387,9 +380,9 @@ class SlipstreamApp(App[None]):
 
             self.push_screen(SettingsScreen(chat))
 
-    @on(SpeculationPicker.Chosen)
-    def _keep_mode(self, event: SpeculationPicker.Chosen) -> None:
-        self._models.keep_mode(event.mode)
+    def keep_mode(self, mode: SpeculationMode) -> bool:
+        """Remember ``mode`` for the next start; whether choices are remembered."""
+        return self._models.keep_mode(mode)
 
     def action_help(self) -> None:
         """Every key, command and figure, over whatever screen this is; once more: back to it."""

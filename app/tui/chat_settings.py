@@ -1,6 +1,7 @@
 """What a chat does otherwise than the defaults: set by commands or in its sheet, and kept with it.
 
-The names are those of the protocol's fields (``temperature``, ``seed``, ``speculation``), and ``system``.
+The names are those of the protocol's fields (``temperature``, ``seed``, ``speculation``), ``system`` and
+``system_name``.
 """
 
 from __future__ import annotations
@@ -31,6 +32,8 @@ __all__ = [
 log = logging.getLogger(__name__)
 
 SYSTEM: Final = "system"
+SYSTEM_NAME: Final = "system_name"
+"""The name that its text was given by, where it was one."""
 SPECULATION: Final = "speculation"
 _OF_ANSWERS: Final = ("seed", "draft_max", "max_tokens", SPECULATION, THINKING)
 _ONE_OF: Final = ("grammar", "json_schema")
@@ -62,6 +65,12 @@ def system_prompt(default: str, own: Mapping[str, object]) -> str:
     """What the model is told before the first message of the chat."""
     value = own.get(SYSTEM)
     return value if isinstance(value, str) else default
+
+
+def system_name(own: Mapping[str, object]) -> str:
+    """The name that the chat's own system prompt was given by; empty where nobody knows one."""
+    value = own.get(SYSTEM_NAME)
+    return value if isinstance(value, str) and SYSTEM in own else ""
 
 
 def with_value(own: Mapping[str, object], setting: Setting, typed: str) -> dict[str, object]:

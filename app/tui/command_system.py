@@ -9,7 +9,7 @@ from app.clean import clean_line
 from app.given_names import NONE
 from app.system_prompts import Prompt, PromptError, SystemPrompts
 from app.tui.background import aside
-from app.tui.chat_settings import DEFAULT, SYSTEM, system_prompt, without
+from app.tui.chat_settings import DEFAULT, SYSTEM, SYSTEM_NAME, system_name, system_prompt, without
 from app.tui.command_settings import where
 from app.tui.commands import RefusedError
 from app.tui.suggestion import Suggestion
@@ -27,23 +27,24 @@ def set_system(screen: Surface, argument: str) -> None:
     """``/system TEXT`` or ``/system NAME``, for this chat; ``none`` and ``default`` are words of their own."""
     prompts = screen.slipstream.by_name.prompts
     own = screen.chat.conversation.settings
-    was = described(prompts, system_prompt(screen.system_prompt, own))
+    was = _told(screen, own)
     if not argument:
         screen.reply(f"The system prompt is {was}. /system takes a text, a name, none, or default.{_trouble(prompts)}")
         return
     after = with_system(own, argument, prompts)
     screen.keep_settings(after)
-    now = described(prompts, system_prompt(screen.system_prompt, after))
-    screen.reply(f"System prompt {was} → {now}, {where(screen)}.{_trouble(prompts)}")
+    screen.reply(f"System prompt {was} → {_told(screen, after)}, {where(screen)}.{_trouble(prompts)}")
 
 
 def with_system(own: Mapping[str, object], typed: str, prompts: SystemPrompts) -> dict[str, object]:
     """What the chat does otherwise once ``typed`` counts: the exact name of a prompt, ``none``, ``default``, or else
     the text itself."""
+    others = without(own, SYSTEM, SYSTEM_NAME)
     if typed.casefold() == DEFAULT:
-        return without(own, SYSTEM)
-    named = prompts.find(typed)
-    return {**own, SYSTEM: named.text if named else "" if typed.casefold() == NONE else typed}
+        return others
+    if (named := prompts.find(typed)) is not None:
+        return {**others, SYSTEM: named.text, SYSTEM_NAME: named.name}
+    return {**others, SYSTEM: "" if typed.casefold() == NONE else typed}
 
 
 def suggest_system(screen: Surface) -> Sequence[Suggestion]:
@@ -93,9 +94,9 @@ def suggest_kept(screen: Surface) -> Sequence[Suggestion]:
     return [_row(prompt) for prompt in screen.slipstream.by_name.prompts.all().values() if not prompt.by_hand]
 
 
-def described(prompts: SystemPrompts, text: str) -> str:
-    """``brief ("Answer in one …")``, ``"Be kind."`` or ``none``: by its name, where it has one."""
-    name = prompts.name_of(text)
+def described(prompts: SystemPrompts, text: str, given: str = "") -> str:
+    """``brief ("Answer in one …")``, ``"Be kind."`` or ``none``: by its name; of several, ``given``."""
+    name = prompts.name_of(text, given)
     return f"{name} ({_quoted(text)})" if name else _quoted(text)
 
 
@@ -103,6 +104,12 @@ def beginning(prompt: Prompt) -> str:
     """The first words of a named prompt, behind the file it stands in where that is not the program's own."""
     words = clean_line(prompt.text, BEGINNING)
     return f"settings.toml · {words}" if prompt.by_hand else words
+
+
+def _told(screen: Surface, own: Mapping[str, object]) -> str:
+    """What the model is told in a chat with these settings."""
+    prompts = screen.slipstream.by_name.prompts
+    return described(prompts, system_prompt(screen.system_prompt, own), system_name(own))
 
 
 def _row(prompt: Prompt) -> Suggestion:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from app.compare.ways import Way
+from app.tui.chosen_mode import is_news
 from app.tui.names import full_name
 from engine.protocol import ModelFile
 
@@ -23,7 +24,7 @@ def keep_way(screen: ChatScreen, way: Way | None, *, loaded_others: bool) -> Non
         screen.answering.switch(load)
     if way is None:
         return
-    if way.mode != screen.mode:
+    if is_news(screen, way.mode):
         screen.choose_mode(way.mode)
     if way.mode != "off" and way.draft_max != screen.settings_now().draft_max:
         screen.keep_settings({**screen.chat.conversation.settings, "draft_max": way.draft_max})

@@ -11,6 +11,7 @@ from app.library.gpus import given_back, own_memory
 from app.library.records import Library, ShelfError
 from app.receipt import backend_words
 from app.tui.background import aside
+from app.tui.chosen_mode import begin_with
 from app.tui.fetching import DownloadWatch
 from app.tui.model_choice import Choice
 from app.tui.widgets.first_steps import Action, FirstSteps
@@ -121,7 +122,7 @@ class ModelsDoor:
         self._chosen = load, choice
         chat.use(load, choice.words, drafting=choice.drafting)
         if choice.drafting:
-            self.keep_mode(chat.mode)  # a draft was chosen, so one may propose
+            begin_with(chat, chat.mode)  # a draft was chosen, so one may propose
 
     def use_window(self, size: int, words: str) -> None:
         """The pair that answers is loaded again, with a context of ``size`` tokens. The next start has it, too, if the
@@ -153,10 +154,11 @@ class ModelsDoor:
         else:
             self._memory.keep_pair(choice.target, choice.draft, choice.context)
 
-    def keep_mode(self, mode: SpeculationMode) -> None:
-        """Who may propose was chosen."""
+    def keep_mode(self, mode: SpeculationMode) -> bool:
+        """Who may propose was chosen. Whether that is remembered."""
         if self._memory is not None:
             self._memory.keep_speculation(mode)
+        return self._memory is not None
 
     # ------------------------------------------------------------------------------------------------ first steps
 

@@ -21,6 +21,7 @@ from app.tui.chat_settings import (
     possible,
     present,
     shown,
+    system_name,
     system_prompt,
     with_value,
     without,
@@ -179,7 +180,7 @@ def _system(chat: ChatValues) -> SheetRow:
     return SheetRow(
         SYSTEM,
         "System prompt",
-        prompts.name_of(text) or (OWN_TEXT if text.strip() else NONE),
+        prompts.name_of(text, system_name(chat.own)) or (OWN_TEXT if text.strip() else NONE),
         THIS_CHAT if own else chat.origin(SYSTEM),
         clean_line(text, BEGINNING) or "what the model is told before the first message",
         "a text, or the name of a prompt that was kept",

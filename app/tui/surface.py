@@ -47,6 +47,9 @@ class Models(Protocol):
 
     def use(self, choice: Choice | None) -> None: ...
 
+    def keep_mode(self, mode: SpeculationMode) -> bool:
+        """Remember ``mode`` for the next start; whether choices of this chat are remembered."""
+
 
 class Surface(Protocol):
     """See the module's text."""

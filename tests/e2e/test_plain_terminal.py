@@ -70,6 +70,23 @@ def test_ctrl_c_stops_an_answer_and_twice_it_ends(tmp_path: Path) -> None:
         assert "Traceback" not in text(run)
 
 
+def test_ctrl_c_in_a_message_gives_up_that_message_alone(tmp_path: Path) -> None:
+    with program(tmp_path, play={"pieces": ["Yes."]}, options=PLAIN) as run:
+        ready(run)
+        run.write(b"\x03")
+        run.until(lambda: "Ctrl+C once more" in text(run), "a hint")
+        for number, begun in enumerate(("one \\", '"""'), 1):
+            sends(run, begun)
+            run.until(lambda: text(run).endswith("more> "), "more")
+            run.write(b"\x03")
+            run.until(lambda number=number: text(run).count("The message was given up") == number, "a sentence")
+        sends(run, "still there")
+        run.until(lambda: "Receipt" in text(run), "an answer")
+        ready(run)
+        run.write(b"\x1b[A\x1b[A")
+        run.until(lambda: text(run).endswith("one "), "what was given up")
+
+
 def test_a_kill_in_mid_answer_keeps_the_text(tmp_path: Path) -> None:
     with program(tmp_path, play=SLOW, options=PLAIN) as run:
         sends(run, "go on for long")

@@ -131,3 +131,12 @@ def test_two_instances_at_once_lose_nothing(file: Path) -> None:
     for other in others:
         other.join()
     assert len(SystemPrompts({}, file).all()) == 40
+
+
+def test_of_two_names_with_one_text_the_given_one_counts_and_nothing_has_no_name(file: Path) -> None:
+    prompts = SystemPrompts({"empty": " "}, file)
+    prompts.keep("a", "Arr.")
+    prompts.keep("b", "Arr.")
+    assert prompts.name_of("Arr.") == prompts.name_of("Arr.", "gone") == "a"
+    assert prompts.name_of("Arr.", "b") == "b"
+    assert prompts.name_of(" ", "empty") == prompts.name_of("", "a") == ""

@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.timer import Timer
 from textual.widgets import Static
 
-from app.tui import commands, motion
+from app.tui import chosen_mode, commands, motion
 from app.tui.chat_settings import differing, merged, system_prompt
 from app.tui.dialogue import Dialogue
 from app.tui.frame_budget import TICK_SECONDS, FrameBudget
@@ -207,10 +207,7 @@ class ChatScreen(OpeningScreen):
 
     def choose_mode(self, mode: SpeculationMode) -> None:
         """Who may propose, from the next answer on."""
-        before = self.mode
-        self.keep_settings({**self.chat.conversation.settings, "speculation": mode})
-        when = "from the next answer on" if self.dialogue.live is not None else "in this chat"
-        self.reply(f"speculation {before} → {mode}, {when}.")
+        chosen_mode.choose(self, mode)
 
     def speaker(self) -> str:
         pair = self.answering.state.pair
@@ -344,7 +341,7 @@ class ChatScreen(OpeningScreen):
 
     @on(SpeculationPicker.Chosen)
     def _chosen(self, event: SpeculationPicker.Chosen) -> None:
-        if event.mode != self.mode:
+        if chosen_mode.is_news(self, event.mode):
             self.choose_mode(event.mode)
         self._picked()
 

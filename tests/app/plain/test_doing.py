@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.chats.store import ChatStore, open_chats
+from app.last_choice import Memory
 from app.plain import chat, turns
 from app.tui import commands
 from app.tui.clipboard import Tool
@@ -231,3 +232,31 @@ async def test_quit() -> None:
     async with talk() as it:
         await it.types("/quit")
         assert it.chat.over
+
+
+@pytest.mark.parametrize("piped", [False, True])
+async def test_the_mode_holds_for_new_chats_unless_it_came_out_of_a_pipe(tmp_path: Path, piped: bool) -> None:
+    memory = Memory(tmp_path / "last.json")
+    async with talk(memory=memory, piped=piped) as it:
+        await it.types("hello", "/spec off")
+        where = "in this chat" if piped else "in this chat and in new ones"
+        assert f"speculation auto → off, {where}.\n" in (it.beside if piped else it.out)
+        assert memory.read().speculation == (None if piped else "off")
+        await it.types("/new")
+        assert it.chat.mode == ("auto" if piped else "off")
+
+
+async def test_what_is_no_file_is_sent_as_text_and_that_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "src").mkdir()
+    (tmp_path / "a.txt").write_text("x")
+    async with talk() as it:
+        assert "There is no file nosuch.txt; it is sent as text.\n" in await it.types("Look at @nosuch.txt, please")
+        said = await it.types("@src and @gone.md and @a.txt.")
+        assert "@src is a folder, there is no file gone.md; they are sent as text.\n" in said
+        assert "sent as text" not in await it.types("hello @somebody, see @a.txt.")
+        assert it.client.asked[0].messages[-1].content == "Look at @nosuch.txt, please"
+        assert await it.types("/attach src") == "src is a folder; name a file in it.\n"
+        assert await it.types("/attach gone.md") == "There is no file gone.md.\n"

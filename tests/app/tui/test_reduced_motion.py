@@ -7,7 +7,7 @@ from typing import Any
 from textual.app import App
 from textual.widgets import Input
 
-from app.tui.frame_budget import FRAME_SECONDS
+from app.tui.frame_budget import FRAME_SECONDS, TICK_SECONDS
 from app.tui.motion import STEP_SECONDS
 from tests.app.tui.fake_client import FakeClient, Wait, ends, says
 from tests.app.tui.harness import chat
@@ -54,4 +54,4 @@ async def test_with_motion_all_is_as_it_was() -> None:
     async with chat() as it:
         assert it.app.animation_level == "full"
         assert it.screen._frames is not None
-        assert it.screen._frames._interval == FRAME_SECONDS
+        assert it.screen._frames._interval == TICK_SECONDS

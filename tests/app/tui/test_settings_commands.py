@@ -96,7 +96,7 @@ class TestSystemPrompts:
         client = FakeClient([answer("ok")])
         async with chat(client, by_name=by_name, size=(140, 34)) as it:
             await replies(it, "/system brief", f'System prompt none → brief ("{BRIEF}"), in this chat.')
-            assert own(it) == {"system": BRIEF}
+            assert own(it) == {"system": BRIEF, "system_name": "brief"}
             await replies(it, "/system Brief", f'brief ("{BRIEF}") → "Brief", in this chat.')
             await replies(it, "/system pirate", 'System prompt "Brief" → pirate ("Talk like a pirate. Always.")')
             await it.ask("hi")
@@ -133,6 +133,18 @@ class TestSystemPrompts:
         prompts = by_name.prompts
         assert [prompt.name for prompt in prompts.all().values()] == ["brief", "my cook", "pirate"]
 
+    async def test_of_two_names_the_one_it_was_given_by_is_shown(self, by_name: ByName) -> None:
+        async with chat(FakeClient([answer("ok")]), by_name=by_name, size=(140, 34)) as it:
+            await it.send("/system pirate")
+            await replies(it, "/system-save a copy", "as a copy: /system a copy uses it")
+            await replies(it, "/system", 'The system prompt is pirate ("Talk like a pirate. Always.").')
+            await replies(it, "/system none", "→ none, in this chat.")
+            await replies(it, "/system-save nothing", "This chat has no system prompt that could be kept.")
+            await it.send("")
+            await replies(it, "/system pirate", 'System prompt none → pirate ("Talk like a pirate. Always.")')
+            await replies(it, "/system Talk.", "pirate", '→ "Talk."')
+            assert own(it) == {"system": "Talk."}
+
     async def test_one_is_forgotten_and_chats_keep_its_text(self, by_name: ByName) -> None:
         async with chat(by_name=by_name, size=(140, 34)) as it:
             await it.send("/system pirate")
@@ -140,7 +152,7 @@ class TestSystemPrompts:
             await replies(it, "/system-forget nobody", "No system prompt is kept as nobody.")
             await replies(it, "/system-forget", "/system-forget takes the name of a system prompt")
             await replies(it, "/system-forget pirate", 'Forgot pirate, which was "Talk like a pirate. Always."')
-            assert own(it) == {"system": "Talk like a pirate.\nAlways."}
+            assert own(it) == {"system": "Talk like a pirate.\nAlways.", "system_name": "pirate"}
             await replies(it, "/system", 'The system prompt is "Talk like a pirate. Always."')
             await replies(it, "/system-forget pirate", "No system prompt was kept with /system-save")
 

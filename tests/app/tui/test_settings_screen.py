@@ -236,7 +236,7 @@ class TestChoosing:
         async with chat(by_name=by_name, size=(120, 44)) as it:
             screen = await opened(it)
             await chosen(it, screen, "system", "pirate")
-            await it.until(lambda: own(it) == {"system": "Talk like a pirate.\nAlways."})
+            await it.until(lambda: own(it)["system"] == "Talk like a pirate.\nAlways.")
             await chosen(it, screen, "system", "")
             box = screen.query_one(ValueBox)
             await it.until(lambda: box.has_focus)

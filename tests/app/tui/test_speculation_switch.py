@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
+from app.by_name import ByName
+from app.last_choice import Memory
 from app.tui.widgets.key_bar import fitting
 from engine.protocol import GenerateSettings, Loaded
 from tests.app.tui.fake_client import FakeClient, Wait, answer, ends, model, pair, says
@@ -83,7 +89,7 @@ async def test_a_choice_during_an_answer_is_for_the_next_one() -> None:
         await it.send("go")
         await it.sees("Slow")
         await it.pilot.press("ctrl+t", "home", "enter")
-        await it.sees("speculation auto → off, from the next answer on.")
+        await it.sees("speculation auto → off, in this chat, from the next answer on.")
         client.go("end")
         await it.until(lambda: it.idle)
         await it.ask("next")
@@ -115,3 +121,32 @@ def test_entries_that_do_not_fit_are_left_out_whole() -> None:
     assert fitting([10, 10, 10], 40, 2) == [True, True, True]
     assert fitting([10, 20, 5, 10], 40, 2) == [True, False, True, True]
     assert fitting([], 40, 2) == []
+
+
+async def test_what_is_chosen_holds_for_new_chats_and_the_next_start(tmp_path: Path) -> None:
+    memory = Memory(tmp_path / "last.json")
+    async with chat(FakeClient([answer("ok")]), memory=memory) as it:
+        await it.ask("first")
+        await it.send("/spec lookup")
+        await it.sees("speculation auto → lookup, in this chat and in new ones.")
+        assert memory.read().speculation == "lookup"
+        await it.pilot.press("ctrl+n")
+        await it.until(lambda: it.screen.chat.empty)
+        assert it.screen.mode == "lookup"
+        assert it.app.by_name.origins["speculation"] == "chosen last"
+        await it.pilot.press("ctrl+t", "home", "enter")
+        await it.sees("speculation lookup → off, in this chat and in new ones.")
+        assert memory.read().speculation == "off"
+
+
+@pytest.mark.parametrize("origin", ["settings.toml", "command line"])
+async def test_what_stands_above_it_is_not_overruled_for_new_chats(tmp_path: Path, origin: str) -> None:
+    memory = Memory(tmp_path / "last.json")
+    async with chat(FakeClient([answer("ok")]), memory=memory, by_name=ByName(origins={"speculation": origin})) as it:
+        await it.ask("first")
+        await it.send("/spec off")
+        await it.sees("speculation auto → off, in this chat.")
+        assert memory.read().speculation is None
+        await it.pilot.press("ctrl+n")
+        await it.until(lambda: it.screen.chat.empty)
+        assert it.screen.mode == "auto"

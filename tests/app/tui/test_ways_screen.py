@@ -127,7 +127,7 @@ async def test_the_kept_way_is_there_at_the_next_start(tmp_path: Path) -> None:
         await begun(it)
         await it.sees("auto is slower than off here")
         await it.pilot.press("enter")
-        await it.sees("speculation auto → off, in this chat.")
+        await it.sees("speculation auto → off, in this chat and in new ones.")
         assert memory.read().speculation == "off"
 
 

@@ -7,7 +7,7 @@ import io
 import pytest
 
 from app.plain.lines import Lines, OutputGone, writer
-from app.plain.prompt import MORE, YOU, PlainPrompt, read_message
+from app.plain.prompt import MORE, YOU, GivenUp, PlainPrompt, read_message
 from app.plain.words import in_lines
 from app.tui import continuing
 
@@ -51,6 +51,23 @@ def test_the_prompt_says_when_more_is_expected() -> None:
     prompt = PlainPrompt(io.TextIOWrapper(io.BytesIO(b"one\\\ntwo\n")), asked.append)
     assert read_message(prompt.line) == "one\ntwo"
     assert asked == [YOU, MORE]
+
+
+@pytest.mark.parametrize(
+    ("typed", "text"), [(["one \\", "two \\"], "one \ntwo "), (['"""', "one", ""], "one\n"), (['"""'], "")]
+)
+def test_ctrl_c_in_the_middle_of_a_message_gives_it_up(typed: list[str], text: str) -> None:
+    lines = iter(typed)
+
+    def next_line(prompt: str, prefilled: str) -> str:
+        try:
+            return next(lines)
+        except StopIteration:
+            raise KeyboardInterrupt from None
+
+    with pytest.raises(GivenUp) as given_up:
+        read_message(next_line)
+    assert given_up.value.text == text
 
 
 def test_whole_words_and_whole_lines() -> None:
