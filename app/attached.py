@@ -227,7 +227,7 @@ def since(one: Attachment) -> str:
 
 def estimated_tokens(one: Attachment) -> int:
     """About how many tokens the text takes."""
-    return max(1, about_tokens(one.size))
+    return max(1, about_tokens(one.size)) if one.size else 0
 
 
 def about_tokens(size: int) -> int:

@@ -327,7 +327,6 @@ def bench(
 ) -> None:
     """Measure ways to answer on many prompts, by kind of work."""
     options = dict(locals())
-    options["form"] = "json" if as_json else "csv" if as_csv else "markdown" if as_markdown else "text"
     from app.commands.bench import run_bench_command
 
     raise typer.Exit(run_bench_command(options))

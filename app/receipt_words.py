@@ -47,7 +47,12 @@ def spoken_parts(stats: Stats, allowed: str, context: int = 0) -> tuple[Part, ..
 
 def counted(tokens: int) -> str:
     """``1 token``, ``1,200 tokens``."""
-    return f"{tokens:,} token{'' if tokens == 1 else 's'}"
+    return many(tokens, "token")
+
+
+def many(count: int, word: str) -> str:
+    """``1 run``, ``3 runs``."""
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
 
 
 def _factor(stats: Stats) -> str:

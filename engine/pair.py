@@ -14,7 +14,7 @@ from engine.drafters.model import ModelDrafter
 from engine.files.fingerprint import fingerprint
 from engine.files.header import Header, HeaderError, read_header
 from engine.files.pairing import judge
-from engine.llama.backend import AbortFlag, gpus, system_info, versions
+from engine.llama.backend import AbortFlag, build_mark, gpus, system_info, versions
 from engine.llama.context import EXACT, CacheSettings, Context, ContextError
 from engine.llama.loading import Opened, Wish, open_model
 from engine.llama.model import LoadError
@@ -258,6 +258,7 @@ class Pair:
             context=self.target.context.size,
             threads=self.threads,
             backend=", ".join(f"{d.name} ({d.description})" for d in devices) or "CPU",
+            build=build_mark(),
             badge=self.badge,
             exactness=self.tested,
             rollback=self.target.context.rollback,

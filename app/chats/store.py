@@ -33,6 +33,7 @@ from app.chats.disk import Tell
 from app.chats.keeper import Keeper
 from app.chats.listed import OPEN_BY, ListedChats
 from app.chats.records import Attachment, Conversation, Figures, Message, StoreError, Unsent
+from app.chats.seal import sealed
 from app.chats.troubles import why
 from app.chats.unsent import UnsentTexts
 from app.chats.words import storable, title_from
@@ -205,7 +206,8 @@ class ChatStore(ListedChats):
     def finish_answer(self, message_id: int, finished: Finished) -> Message:
         """The answer ended (state ``complete``, or ``cancelled`` when the user stopped it); keeps text, figures,
         receipt, token ids and their sources."""
-        receipt = None if finished.receipt is None else finished.receipt.model_dump_json()
+        proof = None if finished.receipt is None else sealed(finished.receipt, finished.token_ids)
+        receipt = None if proof is None else proof.model_dump_json()
         stats = finished.stats.model_dump_json()
         figures = Figures(message_id, finished.finish_reason, finished.token_ids, finished.sources, stats, receipt)
         with self._lock:

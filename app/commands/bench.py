@@ -27,10 +27,12 @@ from engine.client import EngineClient
 from engine.protocol import Described, Message
 
 DEFAULT_TOKENS: Final = 128
+FORMS: Final = ("json", "csv", "markdown")
 
 
 def run_bench_command(options: Mapping[str, Any]) -> int:
     """Returns the exit code: 0 measured, 1 error, 130 stopped before anything was whole."""
+    form = _form(options)
     loaded = effective_settings(options)
     for complaint in loaded.complaints:
         say(complaint)
@@ -53,7 +55,15 @@ def run_bench_command(options: Mapping[str, Any]) -> int:
         "seed": options["seed"] if options["seed"] is not None else secrets.randbelow(2**31),
     }
     bench = Bench(tasks, ways, answer_request(loaded.settings, system, limits), load, options["runs"])
-    return asyncio.run(_Benching(client.make_client(), bench, options["form"]).run())
+    return asyncio.run(_Benching(client.make_client(), bench, form).run())
+
+
+def _form(options: Mapping[str, Any]) -> str:
+    """One of FORMS, or ``text``; CommandError where more than one is asked for."""
+    asked = [form for form in FORMS if options[f"as_{form}"]]
+    if len(asked) > 1:
+        raise CommandError(f"{' and '.join(f'--{form}' for form in asked)} exclude each other: choose one of them.")
+    return asked[0] if asked else "text"
 
 
 class _Benching:

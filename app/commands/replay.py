@@ -14,7 +14,7 @@ from app.commands.errors import FAILED, CommandError, say
 from app.commands.stdout import Progress, print_text
 from app.replay import shown
 from app.replay.again import CannotReplay, Outcome, make_again, manner_of
-from app.replay.kept import KeptAnswer, kept_answer, last_answers
+from app.replay.kept import DamagedRecordError, KeptAnswer, kept_answer, last_records
 from engine.client import EngineClient
 from engine.protocol import Failed
 
@@ -26,6 +26,8 @@ DIFFERENT: Final = 2
 def show_receipt(options: Mapping[str, Any]) -> int:
     """Print the receipt of one answer; returns 0."""
     answer = _answers(options["answer"], 1)[0]
+    if isinstance(answer, DamagedRecordError):
+        raise CommandError(str(answer))
     if options["as_json"]:
         print_text(json.dumps(shown.as_json(answer), indent=2, ensure_ascii=False))
     else:
@@ -39,22 +41,27 @@ def run_replay(options: Mapping[str, Any]) -> int:
     return asyncio.run(_replay(client.make_client(), answers, options["how"], as_json=options["as_json"]))
 
 
-def _answers(name: str, count: int) -> list[KeptAnswer]:
+def _answers(name: str, count: int) -> list[KeptAnswer | DamagedRecordError]:
     """The answer of this id, or the newest ``count``."""
     store = paths.chats_file()
     if name == LAST:
-        if found := last_answers(store, most=count):
+        if found := last_records(store, most=count):
             return found
         raise CommandError("There is no answer with a receipt yet. Ask something in the chat first.")
     if not name.isdecimal():
         raise CommandError(f"An answer is named by its number, or by the word last, not {name[:40]!r}.")
-    answer = kept_answer(store, int(name))
+    try:
+        answer = kept_answer(store, int(name))
+    except DamagedRecordError as error:
+        raise CommandError(str(error)) from error
     if answer is None:
         raise CommandError(f"There is no answer {name} with a receipt. The full receipt in the chat shows the number.")
     return [answer]
 
 
-async def _replay(engine: EngineClient, answers: list[KeptAnswer], how: str, *, as_json: bool) -> int:
+async def _replay(
+    engine: EngineClient, answers: list[KeptAnswer | DamagedRecordError], how: str, *, as_json: bool
+) -> int:
     progress, results = Progress(), list[dict[str, Any]]()
     worst = 0
     try:
@@ -65,6 +72,8 @@ async def _replay(engine: EngineClient, answers: list[KeptAnswer], how: str, *, 
         for number, answer in enumerate(answers, start=1):
             progress.show(f"answer {number}/{len(answers)}")
             try:
+                if isinstance(answer, DamagedRecordError):
+                    raise CannotReplay(str(answer))
                 outcome = await make_again(engine, answer, manner_of(how, answer), described.versions)
             except CannotReplay as error:
                 progress.clear()

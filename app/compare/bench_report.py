@@ -13,6 +13,8 @@ from typing import Any, Final
 from app import __version__
 from app.compare.bench import Bench, Line, same_everywhere, summary
 from app.compare.report import busy_words, run_json
+from app.receipt_words import many
+from app.tui.names import model_name
 from engine.protocol import Described, PairInfo
 
 COLUMNS: Final = ("category", "way", "whole answers", "tokens/s", "accepted", "tokens/pass", "runs")
@@ -80,6 +82,8 @@ def same_words(bench: Bench) -> str:
     same, compared = same_everywhere(bench)
     if not compared:
         return "No two answers could be compared."
+    if same == compared == 1:
+        return "Identical answers by every way on the one prompt."
     if same == compared:
         return f"Identical answers by every way on all {compared} prompts."
     return f"Identical answers by every way on {same} of {compared} prompts."
@@ -92,10 +96,10 @@ def _busy(bench: Bench) -> list[str]:
 def _heading(bench: Bench, pair: PairInfo | None) -> list[str]:
     if pair is None:
         return []
-    draft = f" + {pair.draft.name}" if pair.draft else ""
-    more = f"{len(bench.tasks)} prompts, {bench.repetitions} runs of each way, {pair.threads} threads, {pair.badge}"
+    draft = f" + {model_name(pair.draft)}" if pair.draft else ""
+    measured = f"{many(len(bench.tasks), 'prompt')}, {many(bench.repetitions, 'run')} of each way"
     return [
-        f"{pair.target.name}{draft}: {more}",
+        f"{model_name(pair.target)}{draft}: {measured}, {many(pair.threads, 'thread')}, {pair.badge}",
         f"Times of whole answers against {bench.ways[0].label}, geometric "
         "means of neighbouring runs with 95 % intervals; more is faster.",
     ]

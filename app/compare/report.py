@@ -10,7 +10,7 @@ from typing import Any
 from app.compare.causes import Cause
 from app.compare.conduct import Comparison
 from app.compare.runs import Run
-from app.compare.verdict import Row, identical, speedup, table, verdict, whole
+from app.compare.verdict import BY_PAIRS, Row, identical, speedup, table, verdict, whole
 
 
 def as_json(comparison: Comparison, memory: Sequence[int | None], cause: Cause | None) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def _table(comparison: Comparison, rows: list[Row]) -> list[str]:
     labels = [way.label for way in comparison.ways]
     width = max(14, *(len(label) for label in labels), *(len(cell) for row in rows for cell in row.cells))
     name = max(len(row.name) for row in rows)
-    lines = [f"{'':<{name}}" + "".join(f"  {label:>{width}}" for label in labels)]
+    lines = [f"{'':<{name}}" + "".join(f"  {label:>{width}}" for label in labels) + f"   {BY_PAIRS}"]
     for row in rows:
         ratios = "   ".join(str(ratio) for ratio in row.ratios if ratio is not None)
         cells = "".join(f"  {cell:>{width}}" for cell in row.cells)

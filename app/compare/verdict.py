@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from app.compare.conduct import Comparison, together
 from app.compare.order import fork
@@ -15,6 +16,10 @@ ENOUGH = 3
 """Runs of each way without which a difference is not called one."""
 
 
+BY_PAIRS: Final = "by pairs of runs"
+"""Above the ratios in a table: their median is not the ratio of the medians beside it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Ratio:
     """How many times faster, run against neighbouring run: the median, and the smallest and largest."""
@@ -23,6 +28,16 @@ class Ratio:
     low: float
     high: float
     count: int
+
+    @property
+    def faster(self) -> bool:
+        """For certain: enough runs, and every one of them gained."""
+        return self.count >= ENOUGH and self.low > 1 and round(self.low, 2) > 1
+
+    @property
+    def slower(self) -> bool:
+        """For certain, likewise."""
+        return self.count >= ENOUGH and self.high < 1 and round(self.high, 2) < 1
 
     def __str__(self) -> str:
         return f"{self.median:.2f}x" + (f"  ({self.low:.2f} – {self.high:.2f})" if self.count > 1 else "")
@@ -126,6 +141,17 @@ def verdict(comparison: Comparison, memory: Sequence[int | None]) -> str:
     )
 
 
+def faster_way(comparison: Comparison) -> Way | None:
+    """The way that :func:`verdict` calls faster: of those that are it for certain the one with the largest gain, or the
+    first where all others are slower for certain; None where that is not known."""
+    first, *others = comparison.ways
+    ratios = [(speedup(comparison, way, whole), way) for way in others]
+    gains = [(found.median, way) for found, way in ratios if found is not None and found.faster]
+    if gains:
+        return max(gains, key=lambda each: each[0])[1]
+    return first if all(found is not None and found.slower for found, _ in ratios) else None
+
+
 def _judge(comparison: Comparison, way: Way, base_memory: int | None, memory: int | None) -> str:
     base, found = comparison.ways[0].label, speedup(comparison, way, whole)
     if found is None:
@@ -133,9 +159,9 @@ def _judge(comparison: Comparison, way: Way, base_memory: int | None, memory: in
     if found.count < ENOUGH:
         runs = "one run" if found.count == 1 else f"{found.count} runs"
         return f"{way.label} took {_times(found.median)} in {runs}: too few to say more."
-    if found.low > 1.0 and round(found.low, 2) > 1:
+    if found.faster:
         words = f"{way.label} is {found.median:.2f}x faster than {base} here ({found.low:.2f} to {found.high:.2f})"
-    elif found.high < 1.0 and round(found.high, 2) < 1:
+    elif found.slower:
         words = f"{way.label} is slower than {base} here: {found.median:.2f}x ({found.low:.2f} to {found.high:.2f})"
     else:
         spread = f"({found.low:.2f} to {found.high:.2f})"

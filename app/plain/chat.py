@@ -25,6 +25,7 @@ from app.plain.dialogue import Dialogue
 from app.plain.models import PlainModels
 from app.plain.turns import Turns, about
 from app.plain.words import in_lines
+from app.receipt_words import counted
 from app.tui import chosen_mode, commands
 from app.tui.background import aside
 from app.tui.chat_settings import merged, system_prompt
@@ -375,4 +376,4 @@ def _no_file(path: str) -> str:
 
 
 def _attached_words(one: Attachment) -> str:
-    return f"{clean_line(one.path, 200)}, {size_words(one.size)}, about {estimated_tokens(one):,} tokens."
+    return f"{clean_line(one.path, 200)}, {size_words(one.size)}, about {counted(estimated_tokens(one))}."

@@ -29,6 +29,12 @@ Manner = SpeculationMode | Literal["passes"]
 """``passes``: every pass as wide as it was. A mode: the answer is made anew, with this kind of speculation."""
 
 EXACT: Final = "exact"
+ALTERED: Final = "The record of this answer was changed after it was made."
+UNEXPLAINED: Final = (
+    "Nothing that the record tells of is otherwise now. Of a model file that is its size and its first and last MiB; "
+    "the middle is not compared: slipstream models verify reads whole the files that Slipstream fetched. "
+    "If the file is good, the answer's record or this engine is wrong."
+)
 
 Changed = Callable[[int, int], None]
 """Hears how many tokens of how many are done."""
@@ -113,7 +119,7 @@ async def make_again(
                     raise CannotReplay(event.message)
     if engine.pair is None:
         raise CannotReplay("The engine ended before the answer was made again. Try again.")
-    circumstances = differences(answer.receipt, engine.pair, versions)
+    circumstances = [*([ALTERED] if answer.altered else []), *differences(answer.receipt, engine.pair, versions)]
     if manner == "passes":
         outcome = await _by_passes(engine, answer, changed)
     else:
@@ -173,4 +179,4 @@ def _words(answer: KeptAnswer, outcome: Outcome) -> str:
         return f"{words} The likely cause: {outcome.circumstances[0]}"
     if outcome.manner != "passes" and not answer.receipt.mode.startswith(EXACT):
         return f"{words} In fast mode passes of another width may round otherwise: try it by its own passes."
-    return f"{words} Nothing here is otherwise than it was: the answer's record or this engine is wrong."
+    return f"{words} {UNEXPLAINED}"

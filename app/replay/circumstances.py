@@ -28,6 +28,8 @@ def differences(receipt: Receipt, pair: PairInfo, versions: dict[str, str]) -> l
         now = versions.get(name)
         if now != then:
             found.append(f"{name} was {then} then and is {now or 'not here'} now.")
+    if receipt.build and pair.build and pair.build != receipt.build:
+        found.append(f"It was made by another build of llama.cpp ({receipt.build} then, {pair.build} now).")
     if pair.template.sha256 != receipt.template.sha256:
         found.append("The chat template is another one; the prompt is taken as it was then.")
     if pair.backend != receipt.backend:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
+from app.chats.seal import is_broken
 from engine.protocol import AnswerSoFar, GenerateSettings, Receipt
 from engine.stats import Stats
 
@@ -18,6 +20,14 @@ _COLUMNS: Final = """
 """
 _ONE: Final = f"{_COLUMNS} AND m.id = ?"
 _LAST: Final = f"{_COLUMNS} AND (?1 IS NULL OR m.conversation = ?1) ORDER BY m.id DESC LIMIT ?2"
+
+
+class DamagedRecordError(Exception):
+    """An answer is there, but what was recorded of it cannot be read. ``str()`` is the sentence for people."""
+
+    def __init__(self, answer: int) -> None:
+        self.id = answer
+        super().__init__(f"The record of answer {answer} is damaged, or a later version of Slipstream wrote it.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +42,8 @@ class KeptAnswer:
     sources: str
     stats: Stats
     receipt: Receipt
+    altered: bool = False
+    """Whether its seal tells that the record was changed after it was made."""
 
     def request(self) -> GenerateSettings:
         """The request that it was given to, with what was found out on the way: prompt, seed, stop strings."""
@@ -50,36 +62,47 @@ class KeptAnswer:
 
 
 def kept_answer(store: Path, answer: int) -> KeptAnswer | None:
-    """The answer with this id; None where there is none with a receipt that can be read."""
-    return next(iter(_read(store, _ONE, (answer,))), None)
+    """The answer with this id; None where there is none with a receipt. Raises DamagedRecordError."""
+    found = next(iter(_read(store, _ONE, (answer,))), None)
+    if isinstance(found, DamagedRecordError):
+        raise found
+    return found
 
 
 def last_answers(store: Path, chat: int | None = None, *, most: int = 1) -> list[KeptAnswer]:
-    """The newest answers of any chat, or of this one, newest first."""
+    """The newest answers of any chat, or of this one, newest first; those whose record is damaged are left out."""
+    return [found for found in last_records(store, chat, most=most) if isinstance(found, KeptAnswer)]
+
+
+def last_records(store: Path, chat: int | None = None, *, most: int = 1) -> list[KeptAnswer | DamagedRecordError]:
+    """The same, with what is damaged in its place."""
     return _read(store, _LAST, (chat, most))
 
 
-def _read(store: Path, query: str, values: tuple[int | None, ...]) -> list[KeptAnswer]:
+def _read(store: Path, query: str, values: tuple[int | None, ...]) -> list[KeptAnswer | DamagedRecordError]:
     if not store.is_file():
         return []
     try:
         with contextlib.closing(sqlite3.connect(f"{store.absolute().as_uri()}?mode=ro", uri=True, timeout=1.0)) as db:
-            rows = db.execute(query, values).fetchall()
+            return [_answer(row) for row in db.execute(query, values)]
     except sqlite3.Error:
         return []
-    found = []
-    for number, title, text, reason, ids, sources, stats, receipt in rows:
-        with contextlib.suppress(ValueError):  # written by a version whose format this one cannot read
-            found.append(
-                KeptAnswer(
-                    number,
-                    title,
-                    text,
-                    reason,
-                    tuple(int(token) for token in ids.split(",") if token),
-                    sources,
-                    Stats.model_validate_json(stats),
-                    Receipt.model_validate_json(receipt),
-                )
-            )
-    return found
+
+
+def _answer(row: Sequence[Any]) -> KeptAnswer | DamagedRecordError:
+    number, title, text, reason, ids, sources, stats, receipt = row
+    try:
+        token_ids = tuple(int(token) for token in ids.split(",") if token)
+        return KeptAnswer(
+            number,
+            title,
+            text,
+            reason,
+            token_ids,
+            sources,
+            Stats.model_validate_json(stats),
+            Receipt.model_validate_json(receipt),
+            is_broken(receipt, token_ids),
+        )
+    except ValueError:
+        return DamagedRecordError(number)

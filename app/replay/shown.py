@@ -12,6 +12,7 @@ from app.receipt_sheet import attached
 from app.replay.again import Outcome
 from app.replay.circumstances import file_trouble
 from app.replay.kept import KeptAnswer
+from app.tui.names import model_name
 from engine.files.header import HeaderError
 from engine.files.pieces import Pieces
 
@@ -51,10 +52,10 @@ def as_json(answer: KeptAnswer) -> dict[str, Any]:
 def as_text(answer: KeptAnswer) -> list[str]:
     """The same for people, a line each. Texts of tokens are quoted and escaped: nothing in them acts."""
     receipt, pieces = answer.receipt, _pieces(answer)
-    draft = f", draft {receipt.draft.name} {receipt.draft.fingerprint[:12]}" if receipt.draft else ""
+    draft = f", draft {model_name(receipt.draft)} {receipt.draft.fingerprint[:12]}" if receipt.draft else ""
     lines = [
         f'answer {answer.id} of the chat "{answer.chat}", {receipt.created}',
-        f"model {receipt.target.name} {receipt.target.fingerprint[:12]}{draft}",
+        f"model {model_name(receipt.target)} {receipt.target.fingerprint[:12]}{draft}",
         f"mode {receipt.mode}, {receipt.backend}, {receipt.threads} threads, context {receipt.context:,}",
         f"seed {receipt.seed}, {_sampling(answer)}",
         f"template {receipt.template.name} {receipt.template.sha256[:12]}",
@@ -152,8 +153,15 @@ def _sampling(answer: KeptAnswer) -> str:
     sampling = answer.receipt.settings.sampling
     changed = sampling.model_dump(exclude_defaults=True)
     words = [f"temperature {sampling.temperature:g}"]
-    words += [f"{name.replace('_', ' ')} {value}" for name, value in changed.items() if name != "temperature"]
+    words += [f"{name.replace('_', ' ')} {_setting(value)}" for name, value in changed.items() if name != "temperature"]
     return ", ".join(words)
+
+
+def _setting(value: object) -> str:
+    """A value in words: texts of a list quoted, one behind the other."""
+    if isinstance(value, tuple):
+        return ", ".join(map(repr, value)) or "none"
+    return str(value)
 
 
 def _pieces(answer: KeptAnswer) -> Pieces | None:

@@ -13,6 +13,7 @@ from app.compare.statistics import Estimate, estimate
 from app.compare.verdict import paired_ratios, whole
 from app.compare.ways import Way
 from app.score.gain import break_even, gains
+from app.tui.names import model_name
 from engine.protocol import PairInfo, SelfTestResult
 
 DECODING_LEAST: Final = 0.5
@@ -73,7 +74,7 @@ def judge(found: Measured) -> Card:
         _share_row(runs[found.bench.ways[0]]),
         _load_row(found.foreign),
     ]
-    return Card(tuple(rows), best, expected, _limit(rows, best), curve)
+    return Card(tuple(rows), best, expected, _limit(rows, best, expected), curve)
 
 
 def as_json(card: Card, found: Measured) -> dict[str, Any]:
@@ -94,9 +95,9 @@ def as_json(card: Card, found: Measured) -> dict[str, Any]:
 
 def as_text(card: Card, found: Measured) -> list[str]:
     """The card for people, a line each."""
-    draft = f" + {found.pair.draft.name}" if found.pair.draft else " with lookup"
+    draft = f" + {model_name(found.pair.draft)}" if found.pair.draft else " with lookup"
     name, value = max(len(row.name) for row in card.rows), max(len(row.value) for row in card.rows)
-    lines = [f"{found.pair.target.name}{draft}, {found.pair.threads} threads, {found.pair.backend}", ""]
+    lines = [f"{model_name(found.pair.target)}{draft}, {found.pair.threads} threads, {found.pair.backend}", ""]
     for row in card.rows:
         mark = {True: "+", False: "-", None: " "}[row.good]
         lines.append(f"{mark} {row.name:<{name}}  {row.value:>{value}}  {row.words}")
@@ -111,6 +112,8 @@ def best_words(card: Card) -> str:
     if card.expected is None:
         return f"Best here: {card.best}."
     found = card.expected
+    if found.low is None or found.high is None:
+        return f"Which way is best here is not known: {found.value:.2f}x in one pair of runs, too few to say more."
     return f"Best here: {card.best}, {found.value:.2f}x on whole answers ({found.low:.2f} to {found.high:.2f})."
 
 
@@ -153,7 +156,7 @@ def _by_position(runs: Mapping[Way, list[Run]], drafter: str) -> list[float]:
 
 
 def _best(bench: Bench) -> tuple[str, Estimate | None]:
-    """The way with the largest mean, if its whole interval is above 1; else ``off``."""
+    """The way with the largest mean, if its whole interval is above 1; else, and where one ratio has none, ``off``."""
     found = []
     for way in bench.ways[1:]:
         ratios = [paired_ratios(comparison, way, whole) for comparison in bench.comparisons]
@@ -162,7 +165,7 @@ def _best(bench: Bench) -> tuple[str, Estimate | None]:
     if not found:
         return bench.ways[0].label, None
     _, label, value = max(found, key=lambda each: each[0])
-    return (label, value) if value.low > 1 else ("off", value)
+    return (label, value) if value.low is not None and value.low > 1 else ("off", value)
 
 
 def _pass_row(costs: Mapping[int, float]) -> Row:
@@ -177,7 +180,7 @@ def _pass_row(costs: Mapping[int, float]) -> Row:
 
 
 def _draft_row(draft: float, pair: PairInfo) -> Row:
-    name = pair.draft.name if pair.draft else ""
+    name = model_name(pair.draft) if pair.draft else ""
     return Row("a proposal", f"{draft:.2f}", f"of a plain pass is what a token of {name} takes", draft <= 0.25)
 
 
@@ -239,13 +242,15 @@ def _load_row(foreign: float | None) -> Row:
     return Row("other work", f"{foreign:.1f}", words if quiet else f"{words}; measure again when they are done", quiet)
 
 
-def _limit(rows: Sequence[Row], best: str) -> str:
+def _limit(rows: Sequence[Row], best: str, expected: Estimate | None) -> str:
     """The first row that speaks against it, in the order in which they matter."""
     against = {row.name: row for row in rows if row.good is False}
     for name in ("other work", "break-even", "decoding", "longer passes", "a proposal", "accepted"):
         if name in against:
             row = against[name]
             return f"What limits it: {row.name}, {row.value} ({row.words})."
+    if expected is not None and expected.low is None:
+        return "What limits it is not known from one run of each way: measure more."
     if best == "off":
         return "What limits it: too few proposals are right on this work."
     return "What limits it: how many proposals are right; nothing here speaks against it."

@@ -90,6 +90,7 @@ class PairInfo(Record):
     context: int
     threads: int
     backend: str = Field(description="for example 'CPU' or 'CUDA0 (NVIDIA RTX 4090)'")
+    build: str = Field("", description="as Receipt.build; empty: not told")
     badge: str = Field(description="'exact', 'exact settings, untested' or 'fast'")
     exactness: SelfTestResult | None = Field(None, description="what the self-test found; None: not tested yet")
     rollback: Rollback = Field("full", description="what the target's memory can take back, found by trying")
@@ -148,6 +149,7 @@ class Receipt(Record):
     attachments: tuple[AttachedFile, ...] = Field(
         (), description="files that the conversation quotes; added by the app, since the engine sees only the prompt"
     )
+    seal: str = Field("", description="over what makes the answer; added by the app, empty in older receipts")
     text_lengths: tuple[int, ...] = Field(
         (), description="characters of the answer's text that each token completed; empty in older receipts"
     )

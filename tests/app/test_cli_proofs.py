@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
 import time
@@ -143,10 +145,43 @@ def test_bench_measures_own_prompts_and_keeps_the_results(slipstream: Slipstream
     done = slipstream("bench", "--prompts", str(file), "--runs", "1", "--max-tokens", "8", "--markdown")
     assert done.returncode == 0, done.stderr
     assert "| lists | auto |" in done.stdout
-    assert "Identical answers by every way on all 1 prompts." in done.stdout
+    assert "Identical answers by every way on the one prompt." in done.stdout
     (kept,) = (home / "bench").iterdir()
     assert len(json.loads(kept.read_text())["runs"]) == 2
     assert f"kept in {kept}" in done.stderr
+
+
+def test_bench_prints_in_one_form_only(slipstream: Slipstream) -> None:
+    done = slipstream("bench", "--json", "--csv")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "--json and --csv exclude each other: choose one of them." in done.stderr
+
+
+def test_replay_tells_a_damaged_record_and_makes_the_others_again(
+    slipstream: Slipstream, home: Path, smol_path: Path
+) -> None:
+    whole, broken = answered(home, smol_path, mode="exact", answers=2, tokens=4)
+    with contextlib.closing(sqlite3.connect(home / "chats.sqlite")) as db, db:
+        db.execute("UPDATE figures SET receipt = '{' WHERE message = ?", (broken,))
+    words = f"The record of answer {broken} is damaged, or a later version of Slipstream wrote it."
+    done = slipstream("replay", "last", "--count", "10")
+    assert done.returncode == 1, done.stderr
+    told, made = done.stdout.splitlines()
+    assert told == f"answer {broken}: {words}"
+    assert made.startswith(f"answer {whole}: Identical: ")
+    for command in (("receipt", str(broken)), ("receipt", "last"), ("replay", str(broken))):
+        done = slipstream(*command)
+        assert (done.returncode, done.stdout) == (1, "")
+        assert words in done.stderr
+
+
+def test_replay_tells_another_build(slipstream: Slipstream, home: Path, smol_path: Path) -> None:
+    (answer,) = answered(home, smol_path, mode="exact", answers=1, tokens=4)
+    with contextlib.closing(sqlite3.connect(home / "chats.sqlite")) as db, db:
+        db.execute("UPDATE figures SET receipt = json_set(receipt, '$.build', 'aaaaaaaaaaaa')")
+    done = slipstream("replay", str(answer))
+    assert done.returncode == 0, done.stderr
+    assert "It was made by another build of llama.cpp (aaaaaaaaaaaa then, " in done.stdout
 
 
 @pytest.mark.parametrize("mode", ["exact", "fast"])

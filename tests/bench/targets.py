@@ -77,7 +77,7 @@ def judge(found: Estimate | None, bar: float) -> Status:
     >>> judge(Estimate(0.97, 0.95, 0.99, 8), 0.98), judge(Estimate(0.9, 0.85, 0.95, 8), 0.98), judge(None, 1)
     ('met', 'not met', 'not measured')
     """
-    if found is None or found.count < MIN_RATIOS:
+    if found is None or found.high is None or found.count < MIN_RATIOS:
         return "not measured"
     return "not met" if found.high < bar else "met"
 

@@ -112,7 +112,8 @@ def useless_draft(name: str, draft: Path, prompts: Sequence[Prompt], options: ar
     if taken is None:
         trial.note(f"{name}: every answer was made beside a busy process", False)
         return trial
-    trial.note(f"{name}: auto takes {taken} x plain's time, {taken.count} pairs of answers", taken.low <= MOST_TIME)
+    meets = taken.low is None or taken.low <= MOST_TIME
+    trial.note(f"{name}: auto takes {taken} x plain's time, {taken.count} pairs of answers", meets)
     reasons = {note for answer in answers for note in answer["notes"] if "draft" in note.casefold()}
     drafted = sum(answer["drafted"] for answer in answers)
     trial.note(f"{name}: {drafted} tokens drafted (by the model and by lookup) in {len(answers)} answers", True)

@@ -20,7 +20,7 @@ from app.compare.conduct import Comparison, conduct
 from app.compare.memory import memory_of
 from app.compare.report import busy_words, same_words
 from app.compare.runs import Run, RunFailed
-from app.compare.verdict import first_fork, speedup, table, verdict, whole
+from app.compare.verdict import faster_way, first_fork, table, verdict
 from app.compare.ways import Way
 from app.tui import motion
 from app.tui.background import aside
@@ -173,12 +173,8 @@ class CompareScreen(Screen["Way | None"]):
 
     @property
     def chosen(self) -> Way | None:
-        """The way that is worth keeping: the fastest whose every pair of runs gained; else the first."""
-        if not self._over or self.comparison.rounds == 0:
-            return None
-        gains = [(found, way) for way in self.comparison.ways[1:] if (found := speedup(self.comparison, way, whole))]
-        best = max(gains, key=lambda each: each[0].median, default=None)
-        return best[1] if best is not None and best[0].low > 1 else self.comparison.ways[0]
+        """The way that is worth keeping; None while it runs, and where none is faster for certain."""
+        return faster_way(self.comparison) if self._over else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self.chosen is not None if action == "keep" else True

@@ -9,6 +9,7 @@ from textual.content import Content
 from app.clean import clean_line
 from app.compare.conduct import Comparison
 from app.compare.ways import Way
+from app.receipt_words import many
 from app.tui.widgets.line import Line
 
 CELLS: Final = 12
@@ -38,7 +39,7 @@ def progress(comparison: Comparison, warming: Way | None, *, over: bool) -> Cont
     wanted = comparison.repetitions * len(comparison.ways)
     if over:
         words = "stopped" if comparison.stopped else "done"
-        return Content.styled(f"{words}, {comparison.rounds} runs of each way", "$muted")
+        return Content.styled(f"{words}, {many(comparison.rounds, 'run')} of each way", "$muted")
     if warming is not None or not comparison.runs:
         return Content.styled(f"warming up {warming.label if warming else ''}".rstrip(), "$muted")
     filled = round(comparison.done * CELLS)

@@ -186,6 +186,16 @@ async def test_copying_takes_a_tool(monkeypatch: pytest.MonkeyPatch) -> None:
         assert taken == ["Yes."]
 
 
+@pytest.mark.parametrize(("text", "words"), [("one", "3 bytes, about 1 token."), ("", "0 bytes, about 0 tokens.")])
+async def test_one_token_is_not_called_tokens(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, words: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.txt").write_text(text)
+    async with talk() as it:
+        assert await it.types("/attach a.txt") == f"Goes with your next message: a.txt, {words}\n"
+
+
 async def test_files_go_along(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "notes.txt").write_text("Buy milk.\n")

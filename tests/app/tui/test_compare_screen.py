@@ -50,6 +50,7 @@ async def test_both_answers_the_table_and_the_verdict() -> None:
         await it.sees(
             "compare · “And the longest one?”",
             "done, 3 runs of each way",
+            "off auto by pairs of runs",
             "whole answer 2.00 s 1.50 s 1.33x (1.33 – 1.33)",
             "Identical: 3 tokens in all 6 runs, exact.",
             "auto is 1.33x faster than off here (1.33 to 1.33).",
@@ -64,9 +65,24 @@ async def test_enter_keeps_the_faster_way() -> None:
     async with chat(FakeClient(comparison(2.0, 2.5)), size=(120, 40)) as it:
         await begun(it)
         await it.sees("auto is slower than off here: 0.80x")
+        assert "keep the faster way" in it.footer
         await it.pilot.press("enter")
         await it.sees("speculation auto → off, in this chat.")
         assert it.screen.mode == "off"
+
+
+async def test_where_no_way_is_faster_for_certain_enter_is_not_offered_and_does_nothing() -> None:
+    async with chat(FakeClient(comparison(2.0, 2.0)), size=(120, 40)) as it:
+        before = it.screen.mode
+        screen = await begun(it)
+        await it.sees("no difference between auto and off that 3 runs could show")
+        assert "keep the faster way" not in it.footer
+        await it.pilot.press("enter")
+        await it.pilot.pause()
+        assert it.app.screen is screen
+        await it.pilot.press("escape")
+        await it.until(lambda: it.app.screen is it.screen, "the chat")
+        assert it.screen.mode == before
 
 
 async def test_where_the_texts_differ_is_shown_and_explained() -> None:

@@ -25,12 +25,32 @@ def test_the_interval_holds_the_mean_and_shrinks_with_more_ratios() -> None:
     few, many = estimate([[0.9, 1.1]]), estimate([[0.9, 1.1] * 50])
     assert few is not None
     assert many is not None
+    assert few.low is not None
+    assert few.high is not None
+    assert many.low is not None
+    assert many.high is not None
     assert few.low <= few.value <= few.high
     assert many.high - many.low < (few.high - few.low) / 3
 
 
 def test_the_interval_is_the_same_every_time() -> None:
     assert estimate([[0.9, 1.0, 1.3]]) == estimate([[0.9, 1.0, 1.3]])
+
+
+def test_one_ratio_has_no_interval() -> None:
+    found = estimate([[0.77]])
+    assert found is not None
+    assert (found.low, found.high, str(found)) == (None, None, "0.77")
+    best = against_best([[1.5, 1.0]])
+    assert best is not None
+    assert (best[1].low, best[1].high) == (None, None)
+
+
+@pytest.mark.parametrize("groups", [[[0.77], [0.64]], [[0.77], [0.64, 0.65]]])
+def test_where_groups_have_one_ratio_what_lies_between_them_counts(groups: list[list[float]]) -> None:
+    found = estimate(groups)
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((0.64, 0.77), abs=0.006)
 
 
 def test_nothing_measured_is_no_estimate() -> None:
@@ -47,6 +67,8 @@ def test_the_interval_of_the_bootstrap_covers_the_truth_about_as_often_as_it_say
     for seed in range(200):
         found = estimate([list(np.exp(random.normal(0.1, 0.2, 20)))], resamples=300, seed=seed)
         assert found is not None
+        assert found.low is not None
+        assert found.high is not None
         hits += found.low <= np.exp(0.1) <= found.high
     assert 0.88 <= hits / 200 <= 0.99
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.bench import report
+from tests.bench.figures import Estimate
 from tests.bench.run import Results, Run
 from tests.bench.targets import (
     BEST_FIXED,
@@ -17,6 +18,7 @@ from tests.bench.targets import (
     TARGETS,
     Ratios,
     Target,
+    judge,
     times_as_fast,
     verdict,
 )
@@ -50,6 +52,12 @@ def groups(*pairs: tuple[float, float], category: str = "qa", **more: object) ->
             run("auto", auto, category, repetition=number, **more),
         )
     ]
+
+
+def test_a_target_without_an_interval_is_not_judged() -> None:
+    assert judge(Estimate(0.5, None, None, 1), 0.98) == "not measured"
+    found = verdict(Target("a", "auto", "plain", EVERY, 0.98), Ratios(groups((1.0, 2.0))))
+    assert found.status == "not measured"
 
 
 def test_a_ratio_is_taken_within_a_group_only() -> None:

@@ -80,6 +80,16 @@ def test_every_form_has_the_same_runs() -> None:
     assert "3 prompts, 2 runs of each way, 2 threads" in text
 
 
+def test_one_prompt_once_has_no_interval_and_no_plural() -> None:
+    engine = PaperEngine()
+    bench = Bench(TASKS[:1], (Way("off"), Way("auto")), WANTED, LOAD, 1)
+    asyncio.run(run_bench(engine, bench))
+    text = as_text(bench, engine.pair)
+    assert "1 prompt, 1 run of each way, 2 threads" in text
+    assert "Identical answers by every way on the one prompt." in text
+    assert "[" not in text
+
+
 def test_a_stop_leaves_what_is_whole() -> None:
     engine = PaperEngine()
     bench = Bench(TASKS, (Way("off"), Way("auto")), WANTED, LOAD, 2)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 
+import pytest
+
 from app.compare.conduct import Comparison, conduct
 from app.compare.report import as_json, as_text, same_words
-from app.compare.verdict import identical, table, verdict
+from app.compare.verdict import faster_way, identical, table, verdict
 from app.compare.ways import Way
 from engine.protocol import GenerateSettings
 from tests.unit.compare.engines import PaperEngine
@@ -47,6 +49,32 @@ def test_two_runs_are_too_few() -> None:
     assert verdict(comparison, MEMORY) == "auto took 1/2.00 of the time in 2 runs: too few to say more."
 
 
+@pytest.mark.parametrize(
+    ("others", "kept"),
+    [
+        ({"auto": [1.5, 1.4, 1.5]}, "auto"),
+        ({"auto": [2.5, 2.4, 2.6]}, "off"),
+        ({"auto": [1.8, 2.1, 1.9]}, None),
+        ({"auto": [1.5]}, None),
+        ({"auto": [0.5, 2.1, 0.5], "lookup": [1.5, 1.4, 1.5]}, "lookup"),
+        ({"auto": [1.4, 1.4, 1.4], "lookup": [1.5, 1.5, 1.5]}, "auto"),
+        ({"auto": [1.8, 2.1, 1.9], "lookup": [2.5, 2.4, 2.6]}, None),
+        ({"auto": [2.3, 2.4, 2.5], "lookup": [2.5, 2.4, 2.6]}, "off"),
+    ],
+)
+def test_a_way_is_kept_only_where_it_is_faster_for_certain(others: dict[str, list[float]], kept: str | None) -> None:
+    ways = (OFF, *(way for way in (AUTO, Way("lookup")) if way.mode in others))
+    rounds = len(others["auto"])
+
+    def seconds(settings: GenerateSettings, nth: int) -> float:
+        made = others.get(settings.speculation, [2.0] * rounds)
+        return [9, *made][nth]
+
+    comparison = asyncio.run(conduct(PaperEngine(seconds), Comparison(ways, WANTED, LOAD, rounds)))
+    found = faster_way(comparison)
+    assert (found.label if found else None) == kept
+
+
 def test_the_memory_of_a_draft_is_told_with_the_gain() -> None:
     comparison = made([9, 2.0, 2.0, 2.0], [9, 1.0, 1.0, 1.0])
     words = "auto is 2.00x faster than off here (2.00 to 2.00); its draft takes 0.4 GB."
@@ -85,6 +113,7 @@ def test_the_table_has_medians_and_ratios_of_neighbouring_runs() -> None:
 def test_text_and_json_say_the_same() -> None:
     comparison = made([9, 2.0, 2.4, 2.2], [9, 1.0, 1.2, 1.0])
     lines, found = as_text(comparison, MEMORY, None), as_json(comparison, MEMORY, None)
+    assert lines[0].split() == ["off", "auto", "by", "pairs", "of", "runs"]
     assert found["verdict"] in lines
     assert found["identical"] is True
     assert found["speedup"]["auto"]["median"] == 2.0

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +13,7 @@ import pytest
 from app.chats.records import Figures
 from app.chats.store import ChatStore, open_chats
 from app.replay.again import CannotReplay, make_again, wanted_pair
-from app.replay.kept import KeptAnswer, kept_answer, last_answers
+from app.replay.kept import DamagedRecordError, KeptAnswer, kept_answer, last_answers, last_records
 from app.replay.shown import UNSPELLED, as_json, as_text, details
 from engine.files.fingerprint import fingerprint
 from engine.protocol import AttachedFile, Difference, Finished, Receipt, Replayed
@@ -60,6 +62,13 @@ def kept(store: ChatStore, model: Path, **changes: object) -> KeptAnswer:
     found = kept_answer(store.file, answer.id)
     assert found is not None
     return found
+
+
+def changed(store: ChatStore, statement: str) -> None:
+    """The store's file is edited by other means."""
+    assert store.file is not None
+    with contextlib.closing(sqlite3.connect(store.file)) as db, db:
+        db.execute(statement)
 
 
 def test_an_answer_is_found_by_its_number_or_as_the_newest(store: ChatStore, model: Path) -> None:
@@ -145,7 +154,93 @@ def test_a_difference_without_a_cause_is_not_explained_away(store: ChatStore, mo
     differs = Difference(index=0, expected=5, chosen=6, expected_probability=0.5, chosen_probability=0.4, width=1)
     engine = PaperEngine(replies=[Replayed(id=0, compared=3, difference=differs)])
     outcome = asyncio.run(make_again(engine, answer, "passes", VERSIONS))
-    assert outcome.words.endswith("Nothing here is otherwise than it was: the answer's record or this engine is wrong.")
+    assert outcome.words == (
+        "Different from token 1 of 3 on, made again by the passes it was made by. Nothing that the record tells of is "
+        "otherwise now. Of a model file that is its size and its first and last MiB; the middle is not compared: "
+        "slipstream models verify reads whole the files that Slipstream fetched. If the file is good, the answer's "
+        "record or this engine is wrong."
+    )
+
+
+@pytest.mark.parametrize(("then", "now", "told"), [("a" * 12, "b" * 12, True), ("", "b" * 12, False)])
+def test_another_build_is_told_also_where_the_tokens_are_the_same(
+    store: ChatStore, model: Path, then: str, now: str, told: bool
+) -> None:
+    answer = kept(store, model, mode="exact settings, untested", build=then)
+    engine = PaperEngine(ids=lambda settings: (5, 6, 7))
+    engine.pair = pair().model_copy(update={"target": answer.receipt.target, "build": now})
+    outcome = asyncio.run(make_again(engine, answer, "off", VERSIONS))
+    assert outcome.identical
+    words = ["It was made by another build of llama.cpp (aaaaaaaaaaaa then, bbbbbbbbbbbb now)."] if told else []
+    assert details(answer, outcome) == words
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE figures SET receipt = json_set(receipt, '$.seed', 8)",
+        "UPDATE figures SET receipt = json_set(receipt, '$.prompt_ids[0]', 9)",
+        "UPDATE figures SET receipt = json_set(receipt, '$.settings.sampling.temperature', 0.5)",
+        "UPDATE figures SET receipt = json_set(receipt, '$.target.fingerprint', 'f0')",
+        "UPDATE figures SET token_ids = '5,6,8'",
+    ],
+)
+def test_a_record_that_was_changed_afterwards_is_told(store: ChatStore, model: Path, change: str) -> None:
+    answer = kept(store, model, mode="exact settings, untested")
+    assert not answer.altered
+    changed(store, change)
+    assert store.file is not None
+    found = kept_answer(store.file, answer.id)
+    assert found is not None
+    assert found.altered
+
+
+def test_a_planted_seed_is_told_though_the_tokens_come_out_the_same(store: ChatStore, model: Path) -> None:
+    answer = kept(store, model, mode="exact settings, untested")
+    changed(store, "UPDATE figures SET receipt = json_set(receipt, '$.seed', 8)")
+    assert store.file is not None
+    found = kept_answer(store.file, answer.id)
+    assert found is not None
+    outcome = asyncio.run(make_again(PaperEngine(ids=lambda settings: (5, 6, 7)), found, "off", VERSIONS))
+    assert outcome.identical
+    assert details(found, outcome) == ["The record of this answer was changed after it was made."]
+
+
+def test_an_older_record_without_a_seal_is_not_suspected(store: ChatStore, model: Path) -> None:
+    answer = kept(store, model)
+    changed(store, "UPDATE figures SET receipt = json_set(json_remove(receipt, '$.seal'), '$.seed', 8)")
+    assert store.file is not None
+    found = kept_answer(store.file, answer.id)
+    assert found is not None
+    assert not found.altered
+
+
+@pytest.mark.parametrize("change", ["receipt = '{\"broken'", "token_ids = '5,x'", "receipt = '{}'"])
+def test_a_damaged_record_is_not_passed_over_in_silence(store: ChatStore, model: Path, change: str) -> None:
+    whole, broken = kept(store, model), kept(store, model)
+    changed(store, f"UPDATE figures SET {change} WHERE message = {broken.id}")
+    assert store.file is not None
+    words = f"The record of answer {broken.id} is damaged, or a later version of Slipstream wrote it."
+    with pytest.raises(DamagedRecordError, match=words):
+        kept_answer(store.file, broken.id)
+    damaged, found = last_records(store.file, most=5)
+    assert str(damaged) == words
+    assert isinstance(found, KeptAnswer)
+    assert [answer.id for answer in last_answers(store.file, most=5)] == [whole.id]
+
+
+def test_a_setting_that_is_an_empty_list_has_a_word(store: ChatStore, model: Path) -> None:
+    settings = receipt().settings
+    for breakers, words in (((), "none"), (("\n", "*"), r"'\n', '*'")):
+        sampling = settings.sampling.model_copy(update={"dry_sequence_breakers": breakers})
+        answer = kept(store, model, settings=settings.model_copy(update={"sampling": sampling}))
+        (line,) = [line for line in as_text(answer) if line.startswith("seed ")]
+        assert line.endswith(f"dry sequence breakers {words}")
+
+
+def test_the_model_has_the_name_that_it_has_on_screen(store: ChatStore, model: Path) -> None:
+    answer = kept(store, model)
+    assert as_text(answer)[1] == f"model tiny {answer.receipt.target.fingerprint[:12]}"
 
 
 def test_the_receipt_shows_every_token_and_where_it_came_from(store: ChatStore, model: Path) -> None:

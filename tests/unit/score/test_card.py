@@ -33,14 +33,20 @@ def outcome_of(*, two: float = 1.1, four: float = 1.3) -> SelfTestResult:
 
 
 def measured(
-    auto: float, *, result: SelfTestResult | None = None, foreign: float = 0.0, drafts: bool = False
+    auto: float,
+    *,
+    result: SelfTestResult | None = None,
+    foreign: float = 0.0,
+    drafts: bool = False,
+    tasks: list[Task] = TASKS,
+    repetitions: int = 2,
 ) -> Measured:
     """Plain answers take two seconds, those of ``auto`` and the others ``auto``."""
 
     def seconds(settings: GenerateSettings, nth: int) -> float:
         return 2.0 if settings.speculation == "off" else auto
 
-    bench = Bench(TASKS, (Way("off"), Way("lookup"), Way("auto")), WANTED, LOAD, 2)
+    bench = Bench(tasks, (Way("off"), Way("lookup"), Way("auto")), WANTED, LOAD, repetitions)
     asyncio.run(run_bench(PaperEngine(seconds), bench))
     return Measured(
         pair(draft=model("/m/d.gguf", "Tiny") if drafts else None),
@@ -75,6 +81,18 @@ def test_a_spread_around_one_is_no_gain() -> None:
     found = measured(2.0, result=outcome_of())
     assert judge(found).best == "off"
     assert judge(found).limit == "What limits it: too few proposals are right on this work."
+
+
+@pytest.mark.parametrize("auto", [1.0, 3.0])
+def test_one_pair_of_runs_is_neither_gain_nor_loss(auto: float) -> None:
+    found = measured(auto, result=outcome_of(), tasks=TASKS[:1], repetitions=1)
+    card = judge(found)
+    assert card.best == "off"
+    assert card.limit == "What limits it is not known from one run of each way: measure more."
+    text = "\n".join(as_text(card, found))
+    words = f"Which way is best here is not known: {2 / auto:.2f}x in one pair of runs, too few to say more."
+    assert words in text
+    assert as_json(card, found)["expected_speedup"] == {"value": pytest.approx(2 / auto), "low": None, "high": None}
 
 
 def test_other_work_on_the_machine_comes_first() -> None:
