@@ -80,6 +80,7 @@ def all_commands() -> Section:
         tuple(
             Row(f"/{command.name} {command.words}".rstrip(), command.help, command.shown_key)
             for command in commands.registry().values()
+            if command.where != "lines"
         ),
     )
 

@@ -304,6 +304,6 @@ async def test_help_begins_with_the_keys_of_the_sheet() -> None:
         screen = await opened(it)
         assert places_here(screen)[0] == "settings"
         first = all_keys(places_here(screen))[0]
-        assert first.title == "settings"
+        assert first.title == "settings of a chat"
         assert "change the highlighted setting" in {row.words for row in first.rows}
         assert not {"type", "back", "up", "down"} & {row.words for row in first.rows}
