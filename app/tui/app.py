@@ -203,12 +203,11 @@ class SlipstreamApp(App[None]):
         super()._register_child(parent, child, before, after)
 
     def _end_batch(self) -> None:
-        """A screen whose time to draw falls into a batch skips it, and Textual asks only the app to look again: the
-        last line of an answer stayed away until the next token."""
+        """A screen whose time to draw falls into a batch skips it (Textual 8.2.8), and only the app is asked to look
+        again: without this the screen would wait for its next message."""
         super()._end_batch()
-        if not self._batch_count:
-            for screen in self.screen_stack[-1:]:
-                screen.check_idle()
+        if not self._batch_count and self.screen_stack:
+            self.screen.check_idle()
 
     def get_default_screen(self) -> Screen[Any]:
         return ChatScreen(self.engine, self.load, self.defaults, self.system, self.store, self.no_model)

@@ -96,6 +96,15 @@ async def test_a_layout_between_two_pieces_hides_no_line() -> None:
         await it.until(lambda: it.idle)
 
 
+async def test_the_screen_is_asked_again_behind_a_batch(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with chat() as it:
+        asked: list[int] = []
+        monkeypatch.setattr(it.screen, "check_idle", lambda: asked.append(it.app._batch_count))
+        with it.app.batch_update(), it.app.batch_update():
+            asked.clear()
+        assert asked == [0], "once, behind the outermost"
+
+
 async def test_a_long_block_is_drawn_anew_only_at_its_end() -> None:
     client = FakeClient([[reads(1, 1), *says(BEGIN), Wait("end"), ends(BEGIN + TEXTS["long and open"])]])
     async with chat(client, size=(100, 340)) as it:
