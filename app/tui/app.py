@@ -12,7 +12,7 @@ from pathlib import PurePath
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
-from textual import on
+from textual import events, on
 from textual.app import App, SystemCommand
 from textual.binding import Binding, BindingType
 from textual.dom import DOMNode
@@ -29,6 +29,7 @@ from app.settings_check import shortened
 from app.tui import clipboard, commands, comparing, keymap
 from app.tui.background import aside
 from app.tui.few_colours import told_apart
+from app.tui.in_order import InOrder
 from app.tui.keys import APP
 from app.tui.models_door import ModelsDoor
 from app.tui.motion import calm, reduce_motion, reduced
@@ -108,6 +109,7 @@ class SlipstreamApp(App[None]):
         found = keymap.read(keys)
         keymap.use(found.map)
         self._bindings = found.map.applied(self._bindings)
+        self.in_order = InOrder(self, super().on_event)
         if motion == "reduced":
             reduce_motion(self)
         self.engine = engine
@@ -201,6 +203,10 @@ class SlipstreamApp(App[None]):
         if reduced(self):
             calm(child)
         super()._register_child(parent, child, before, after)
+
+    async def on_event(self, event: events.Event) -> None:
+        typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded
+        await (self.in_order.take(event) if typed else super().on_event(event))
 
     def _end_batch(self) -> None:
         """A screen whose time to draw falls into a batch skips it (Textual 8.2.8), and only the app is asked to look

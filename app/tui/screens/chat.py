@@ -336,7 +336,7 @@ class ChatScreen(OpeningScreen):
         self.overflowing.show()
 
     def action_speculation(self) -> None:
-        self.query_one(SpeculationPicker).open(self.mode, self.answering.state.pair)
+        self.query_one(SpeculationPicker).open(self.mode, self.answering.state.pair, self._write_on)
         self.refresh_bindings()
 
     @on(SpeculationPicker.Chosen)
@@ -348,8 +348,13 @@ class ChatScreen(OpeningScreen):
     @on(SpeculationPicker.Closed)
     def _picked(self) -> None:
         self.query_one(SpeculationPicker).close()
-        self.composer.focus()
+        self.set_focus(self.composer)
         self.engine_changed()
+
+    def _write_on(self, event: events.Event) -> None:
+        """Who writes on has decided: it stays as it was."""
+        self._picked()
+        self.composer._forward_event(event)
 
     def use(self, load: LoadSettings, words: str, *, drafting: bool = False) -> None:
         """Answer with another pair from now on; the chat stays. ``drafting``: its draft was chosen on purpose."""

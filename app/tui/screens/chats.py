@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable
 from datetime import datetime
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from textual import events, on
 from textual.app import ComposeResult
@@ -36,6 +36,8 @@ from app.tui.widgets.too_small import TooSmall
 
 if TYPE_CHECKING:
     from app.chats.store import ChatStore
+    from app.tui.app import SlipstreamApp
+    from app.tui.on_its_way import OnItsWay
 
 PAGE: Final = 500
 """Chats read at once; the rest follows while the first are shown."""
@@ -91,7 +93,7 @@ class ChatsScreen(ChatActions):
     def on_mount(self) -> None:
         self.query_one(ChatList).here = self.here
         self.query_one(ChatList).focus()
-        self.begin("listing", self._read, "", None)
+        self.begin("listing", self._first_read, self._keys_wait())
         self.begin("index", self._index)
         if self.store.trouble is not None:
             self.say(self.store.trouble, "warning")
@@ -110,8 +112,19 @@ class ChatsScreen(ChatActions):
     def look_again(self, words: str = "", *, to: int | None = None) -> None:
         self.begin("listing", self._read, words, to)
 
-    async def _read(self, words: str, to: int | None) -> None:
-        """Read the list, a page at a time, and the results of the search if there is one."""
+    def _keys_wait(self) -> OnItsWay:
+        """For the list: what is typed behind the key of this moment is meant for what that brings."""
+        return cast("SlipstreamApp", self.app).in_order.hold()
+
+    async def _first_read(self, held: OnItsWay) -> None:
+        try:
+            await self._read("", None, held)
+        finally:
+            held.decide()
+
+    async def _read(self, words: str, to: int | None, held: OnItsWay | None = None) -> None:
+        """Read the list, a page at a time, and the results of the search if there is one. ``held``: told of the first
+        page."""
         wanted = max(PAGE, len(self._chats))
         elsewhere, page = await aside(self._first_page, wanted)
         self.query_one(ChatList).elsewhere = elsewhere
@@ -119,6 +132,8 @@ class ChatsScreen(ChatActions):
         if self.query_text:
             self._hits = await aside(self.store.search, self.query_text, MOST_HITS)
         self._fill(to)
+        if held is not None:
+            held.decide()
         if words:
             self.say(words)
         while len(page) >= wanted:
@@ -210,15 +225,18 @@ class ChatsScreen(ChatActions):
 
     @on(SearchBox.Opened)
     def _opened(self) -> None:
-        self.begin("search", self._open_found)
+        self.begin("search", self._open_found, self._keys_wait())
 
-    async def _open_found(self) -> None:
+    async def _open_found(self, held: OnItsWay) -> None:
         """Enter may come before the results of the last letters."""
-        if self.query_text:
-            self._hits = await aside(self.store.search, self.query_text, MOST_HITS)
-            self._fill(at_top=True)
-        if self.is_current:
-            self.action_open()
+        try:
+            if self.query_text:
+                self._hits = await aside(self.store.search, self.query_text, MOST_HITS)
+                self._fill(at_top=True)
+            if self.is_current:
+                self.action_open()
+        finally:
+            held.decide()
 
     @on(SearchBox.Left)
     def _searched(self) -> None:

@@ -17,7 +17,7 @@ from textual.widgets.option_list import Option
 from app.clean import clean_line
 from app.tui.keys import OVERFLOW
 from app.tui.overflow_choices import Way
-from app.tui.widgets.speculation_picker import ModeList
+from app.tui.widgets.speculation_picker import ModeList, Take
 
 if TYPE_CHECKING:
     from app.tui.overflow_choices import Choice, Choices
@@ -29,19 +29,10 @@ NARROW: Final = 112
 class WayList(ModeList):
     """A list that keeps its own keys only, and the picker's: what is typed or pasted is for the composer."""
 
-    def __init__(self) -> None:
-        super().__init__(compact=True, markup=False)
-        self.take: Callable[[events.Event], None] = lambda event: None
-        """Gets a key or a paste that is no key of the list, at once: the key behind it must find the composer."""
-
     def _forward_event(self, event: events.Event) -> None:
-        """Where the app hands over keys, see ``SelectableTurn``. Its own ones are done here and at once, too: what is
-        typed behind the enter that chooses would close the question before that enter was handled."""
-        if isinstance(event, events.Key) and self._act(event.key):
-            return
-        if isinstance(event, events.Paste) or (isinstance(event, events.Key) and event.is_printable):
-            self.take(event)
-        else:
+        """Its own keys are done here and at once: what is typed behind the enter that chooses would close the question
+        before that enter was handled."""
+        if not (isinstance(event, events.Key) and self._act(event.key)):
             super()._forward_event(event)
 
     def _act(self, key: str) -> bool:
@@ -74,14 +65,14 @@ class OverflowPicker(Vertical):
 
     def compose(self) -> ComposeResult:
         yield Static(classes="heading", markup=False)
-        yield WayList()
+        yield WayList(compact=True, markup=False)
 
     def on_mount(self) -> None:
         self.display = False
 
-    def ask(self, choices: Choices, answer: Callable[[Way], None], take: Callable[[events.Event], None]) -> None:
+    def ask(self, choices: Choices, answer: Callable[[Way], None], take: Take) -> None:
         """Show the ways. The last one, which changes nothing, is highlighted: an enter that was meant for something
-        else does no harm. ``answer`` gets what is to be done, at once; ``take``: see :class:`WayList`."""
+        else does no harm. ``answer`` gets what is to be done, at once; ``take``: see :class:`ModeList`."""
         self._choices, self._answer = choices, answer
         self.query_one(WayList).take = take
         self.query_one(Static).update(Content(clean_line(choices.heading, 200)))

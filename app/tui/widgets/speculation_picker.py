@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar, Final
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -23,10 +25,31 @@ from engine.protocol import PairInfo, SpeculationMode
 NARROW: Final = 100
 
 
+Take = Callable[[events.Event], None]
+"""Gets a key or a paste that is text, at once."""
+
+
 class ModeList(OptionList):
     """A list whose keys the footer shows."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*MODE_KEYS]
+    take: Take | None = None
+    """Who gets what is typed while the list has the focus and is no key of it; None: nobody."""
+
+    def _forward_event(self, event: events.Event) -> None:
+        """Where the app hands over keys, see ``SelectableTurn``."""
+        text = isinstance(event, events.Paste) or (isinstance(event, events.Key) and event.is_printable)
+        if self.take is not None and text and not self._bound(event):
+            self.take(event)
+        else:
+            super()._forward_event(event)
+
+    def _bound(self, event: events.Event) -> bool:
+        """Whether it is a key of the list, or of what is around it."""
+        nodes = (self, self.parent)
+        return isinstance(event, events.Key) and any(
+            node is not None and event.key in node._bindings.key_to_bindings for node in nodes
+        )
 
 
 class SpeculationPicker(Vertical):
@@ -51,9 +74,10 @@ class SpeculationPicker(Vertical):
     def on_mount(self) -> None:
         self.display = False
 
-    def open(self, now: SpeculationMode, pair: PairInfo | None) -> None:
-        """Show the modes; ``now`` is the one in force."""
-        options = self.query_one(OptionList)
+    def open(self, now: SpeculationMode, pair: PairInfo | None, take: Take) -> None:
+        """Show the modes; ``now`` is the one in force. ``take``: see :class:`ModeList`."""
+        options = self.query_one(ModeList)
+        options.take = take
         narrow = self.app.size.width < NARROW
         reasons = reasons_against(pair)
         options.set_options(
@@ -62,7 +86,7 @@ class SpeculationPicker(Vertical):
         )
         self.display = True
         options.highlighted = MODES.index(now) if reasons[now] is None else 0
-        options.focus()
+        self.screen.set_focus(options)  # now: focus() would come later
 
     def close(self) -> None:
         self.display = False
