@@ -17,6 +17,8 @@ from engine.files.sizes import size_words
 if TYPE_CHECKING:
     from engine.protocol import AttachedFile
 
+NOT_SENT: Final = "Nothing was sent. Without the @ it is only a name."
+"""Said behind the reason why a file cannot be attached."""
 LARGEST: Final = 1_000_000
 """Bytes of one file."""
 LARGEST_TOGETHER: Final = 4_000_000
@@ -134,9 +136,9 @@ def read_mentioned(folder: Path, text: str) -> tuple[Attachment, ...]:
     return together(one for one in found if one is not None)
 
 
-def not_attached(folder: Path, text: str, attached: Sequence[Attachment]) -> str:
+def not_attached(folder: Path, text: str, attached: Sequence[Attachment], when: str = "") -> str:
     """That names behind an ``@`` go out as text, in a sentence; empty when all are files, or look like people rather
-    than paths (``@somebody``). May wait for a slow disk."""
+    than paths (``@somebody``). ``when``: what has to be done for that. May wait for a slow disk."""
     read = {one.path for one in attached}
     paths = dict.fromkeys(mention.path for mention in mentions(text))
     left = [path for path in paths if not {path, path.rstrip(_BEHIND)} & read]
@@ -149,7 +151,7 @@ def not_attached(folder: Path, text: str, attached: Sequence[Attachment]) -> str
     if not found:
         return ""
     words = ", ".join(found)
-    return f"{words[0].upper()}{words[1:]}; {'it is' if len(found) == 1 else 'they are'} sent as text."
+    return f"{words[0].upper()}{words[1:]}; {'it is' if len(found) == 1 else 'they are'} sent as text{when}."
 
 
 def is_folder(folder: Path, name: str) -> bool:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.attached import (
+    NOT_SENT,
     AttachmentError,
     estimated_tokens,
     is_folder,
@@ -52,7 +53,6 @@ if TYPE_CHECKING:
 
 ELSEWHERE: Final = "Your last chat is open in another Slipstream; this is a new one."
 SHARED: Final = "This chat is open in another Slipstream, too."
-NOT_SENT: Final = "Nothing was sent. Without the @ it is only a name."
 SEND_OTHERWISE: Final = (
     "Your message stands at the prompt; what you send next becomes a variant beside it. An empty line leaves it."
 )

@@ -117,7 +117,7 @@ class Dialogue:
         """Sent while the answer before it was ending; goes out as soon as that is done."""
         self._sending = ""
         """On its way into the store."""
-        self._files_back: Sequence[Attachment] = ()
+        self.files_back: Sequence[Attachment] = ()
         """Of a message that was refused: they go along again where it names them still, even if they are gone now."""
 
     @property
@@ -166,8 +166,8 @@ class Dialogue:
         self._sending = typed_as(text)
         if self.chat.read_again():  # another Slipstream has been at it
             await self._stage.show_chat()
-        question = self.chat.say(text, with_kept(text, attached, self._files_back))
-        self._sending, self._files_back = "", ()
+        question = self.chat.say(text, with_kept(text, attached, self.files_back))
+        self._sending, self.files_back = "", ()
         self._stage.keep_unsent()
         await self._ask(question)
 
@@ -237,8 +237,8 @@ class Dialogue:
         self.editing.end()
         beside = Beside(self.chat.leaf, edited=turn, written=self._stage.composer.document.text)
         gone = self._stage.transcript.from_message(said.id)
-        question = self.chat.say(text, with_kept(text, attached, self._files_back), instead_of=said)
-        self._sending, self._files_back = "", ()
+        question = self.chat.say(text, with_kept(text, attached, self.files_back), instead_of=said)
+        self._sending, self.files_back = "", ()
         self._stage.keep_unsent()
         await self._ask(question, beside, gone=gone)
 
@@ -342,7 +342,7 @@ class Dialogue:
         if live.asked is not None:
             self._sending = typed_as(live.question.text)
             stage.keep_unsent()  # there before it is gone from the store
-            text, self._files_back = self.chat.take_back(live.question), live.question.attached
+            text, self.files_back = self.chat.take_back(live.question), live.question.attached
         if beside is not None:
             self.chat.show_branch(beside.leaf)
             await stage.show_chat()
@@ -388,7 +388,7 @@ class Dialogue:
 
     def begin_anew(self) -> None:
         """An empty chat takes the place of the open one."""
-        self.chat, self._files_back = OpenChat(self.store, fresh=True), ()
+        self.chat, self.files_back = OpenChat(self.store, fresh=True), ()
 
     def why_stay(self) -> str:
         """Why no other chat can take the place of the open one now; nothing when one can."""
@@ -399,7 +399,7 @@ class Dialogue:
         when it is not there any more."""
         if message_id is not None and all(said.id != message_id for said in self.store.peek(conversation_id)):
             self.store.switch_leaf(message_id)
-        self.chat, self._files_back = OpenChat(self.store, wanted=conversation_id), ()
+        self.chat, self.files_back = OpenChat(self.store, wanted=conversation_id), ()
 
     def leave(self) -> None:
         """The app ends now: keep what has arrived, whatever happens to the engine next."""

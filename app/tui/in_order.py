@@ -1,8 +1,8 @@
 """Keys one after the other: the next one is looked at when the one before has done all that it does.
 
-Textual hands a key to the widget that has the focus at that moment. A key that opens something does so later: on its way
-up from the widget to the app, in messages, or in a screen that is still being made. What is typed right behind it would
-go to the widget that is left, or to none. So it waits here.
+Textual hands a key to the widget that has the focus at that moment. A key that opens something does so later: on its
+way up from the widget to the app, in messages, or in a screen that is still being made. What is typed right behind it
+would go to the widget that is left, or to none. So it waits here.
 """
 
 from __future__ import annotations

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from app.attached import AttachmentError, about_tokens, since
+from app.attached import NOT_SENT, AttachmentError, about_tokens, not_attached, since
 from app.chats.records import Attachment, StoreError, Unsent
 from app.tui import commands
 from app.tui.background import aside
 from app.tui.drafts import Drafts
+from app.tui.keymap import with_keys
 from app.tui.recall import Recall
 from app.tui.widgets.attached_row import AttachedRow
 from app.tui.widgets.header import Header
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
     from app.tui.working_folder import FoldedPath, WorkingFolder
 
 STAYS = "What you had typed stays with the other chat."
-NOT_SENT = "Nothing was sent. Without the @ it is only a name."
+ONCE_MORE = " with {composer.send} once more"
+NOT_YET = "Nothing was sent yet."
 
 
 class Writing:
@@ -42,6 +44,8 @@ class Writing:
         self._folder: WorkingFolder | None = None
         self.outgoing = ""
         """A message that was taken out of the composer and is not in the store yet."""
+        self._told = ""
+        """The message of which it was said that a file it names is not there."""
         self._set_aside: Unsent | None = None
         """What stood in the composer before a command was put there from the palette."""
 
@@ -154,14 +158,26 @@ class Writing:
             self.outgoing = text
             try:
                 attached = await self._attaching.settle(visible)
+                left = await self._not_attached(text, visible, attached)
             except AttachmentError as error:
-                self._composer.give_back(text)
-                self._screen.reply(f"{error} {NOT_SENT}", "warning")
-                return None
+                left = f"{error} {NOT_SENT}"
             finally:
                 self.outgoing = ""
+            if left:
+                self._composer.give_back(text)
+                self._screen.reply(left, "warning")
+                return None
             self._attaching.forget()
         return commands.message_of(text), attached
+
+    async def _not_attached(self, text: str, visible: str, attached: Sequence[Attachment]) -> str:
+        """What the message names and cannot take along, said once: who sends it again means a name."""
+        before, self._told = self._told, ""
+        along = (*attached, *self._screen.dialogue.files_back)
+        left = await aside(not_attached, Path.cwd(), visible, along, with_keys(ONCE_MORE))
+        if left:
+            self._told = text
+        return f"{left} {NOT_YET}" if left and text != before else ""
 
     def _take(self) -> str:
         """The text, taken out of the composer. What was written before an earlier message was put in its place is there

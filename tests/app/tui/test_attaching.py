@@ -157,7 +157,7 @@ async def test_files_that_changed_are_marked_when_the_chat_is_opened_again(folde
     file = tmp_path / "chats.sqlite"
     store = open_chats(file, lambda notice: None)
     async with chat(FakeClient([answer("ok")]), store=store) as it:
-        await it.ask("@notes.txt @plan.md @gone.txt")
+        await it.ask("@notes.txt @plan.md @somebody")
         await it.sees("+ notes.txt  6 bytes")
         assert "changed since" not in it.shown
     store.close()
@@ -186,3 +186,36 @@ async def test_names_of_files_are_inert(folder: Path) -> None:
     async with chat(FakeClient([answer("ok")])) as it:
         await it.send(f"@{name} ")
         await it.sees("+ ␛[31mred\ufffd.txt  1 byte")
+
+
+async def test_a_name_that_is_no_file_is_said_before_anything_is_sent(folder: Path) -> None:
+    client = FakeClient([answer("ok")] * 3)
+    async with chat(client, size=(120, 40)) as it:
+        await it.send("sum up @nosuch.txt please")
+        await it.sees("There is no file nosuch.txt; it is sent as text with enter once more. Nothing was sent yet.")
+        assert it.composer.text == "sum up @nosuch.txt please"
+        assert not client.asked
+        await it.pilot.press("enter")
+        await it.until(lambda: it.answers and it.idle)
+        assert it.questions == ["sum up @nosuch.txt please"]
+        assert client.asked[0].messages[-1].content == "sum up @nosuch.txt please"
+
+
+async def test_a_folder_is_none_and_a_name_alone_may_be_a_person(folder: Path) -> None:
+    (folder / "src").mkdir()
+    client = FakeClient([answer("ok")] * 3)
+    async with chat(client, size=(120, 40)) as it:
+        await it.send("see @src/ and @gone.md, @notes.txt")
+        await it.sees("@src/ is a folder, there is no file gone.md; they are sent as text with enter once more.")
+        assert it.composer.text == "see @src/ and @gone.md, @notes.txt"
+        await it.send("see @src/ and @gone.rst")
+        await it.sees("there is no file gone.rst")  # another message is another question
+        await it.send("ask @somebody")
+        await it.until(lambda: it.questions == ["ask @somebody"])
+
+
+async def test_the_key_that_sends_is_named_as_it_is(folder: Path) -> None:
+    async with chat(keys={"composer.send": "f8"}, size=(120, 40)) as it:
+        it.composer.text = "@nosuch.txt"
+        await it.pilot.press("f8")
+        await it.sees("it is sent as text with f8 once more.")

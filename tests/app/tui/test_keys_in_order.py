@@ -163,6 +163,6 @@ async def test_a_busy_screen_holds_keys_for_a_while_only(monkeypatch: pytest.Mon
         it.screen.call_next(free.wait)
         press_at_once(it, "f6", *"next")  # f6 means nothing: it goes all the way up
         async with asyncio.timeout(PATIENCE):
-            while it.composer.text != "next":  # Pilot would wait for the screen
+            while it.composer.text != "next":  # noqa: ASYNC110  Pilot would wait for the screen
                 await asyncio.sleep(0.005)
         free.set()
