@@ -22,8 +22,12 @@ from app.tui.key_names import WrongKeyError, edits, shown, textual_name, writes
 ONE_PLACE: Final = {"composer": "chat", "transcript": "chat"}
 """Places whose keys work at the same time."""
 EVERYWHERE: Final = "app"
-WRITTEN_IN: Final = frozenset({"app", "chat", "search", "name", "filter", "first"})
-"""Places in which one writes: a letter is a letter there."""
+WRITTEN_IN: Final = frozenset({"app", "chat", "search", "name", "value", "filter", "first", "picker", "overflow"})
+"""Places in which one writes, or can write on: a letter is a letter there."""
+LISTS: Final = frozenset({"picker", "overflow", "choices", "export", "first"})
+"""Places with a list that has keys of its own."""
+CHOOSES: Final = frozenset("enter up down home end pageup pagedown".split())
+COPIES: Final = "ctrl+c"
 SHOWN_FOR_BOTH: Final = {"turn.previous": "turn.next", "receipt.up": "receipt.down", "help.up": "help.down"}
 """Keys that are shown for themselves and for another one: ``←→``."""
 
@@ -133,11 +137,23 @@ def _read_one(identifier: str, value: object) -> tuple[str, ...]:
             raise WrongKeyError(f"{name}: {error}; {stays}") from error
         if place_of(identifier) in WRITTEN_IN and writes(key):
             raise WrongKeyError(f"{name}: {shown(key)} alone is a character of a message; {stays}")
-        if place_of(identifier) in WRITTEN_IN and edits(key) and key not in _default_keys(identifier):
-            raise WrongKeyError(f"{name}: {shown(key)} is needed for writing; {stays}")
+        if needed := _needed_for(identifier, key):
+            raise WrongKeyError(f"{name}: {shown(key)} is needed for {needed}; {stays}")
         if key not in keys:
             keys.append(key)
     return tuple(keys)
+
+
+def _needed_for(identifier: str, key: str) -> str:
+    """What could not be done any more if ``key`` did something else in that place; empty when it is free."""
+    if key in _default_keys(identifier):
+        return ""
+    place = place_of(identifier)
+    if key == COPIES and place != "chat":  # there it has an id, and clashes by that
+        return "copying"
+    if place in LISTS and key in CHOOSES:
+        return "choosing from the list"
+    return "writing" if place in WRITTEN_IN and edits(key) else ""
 
 
 def _flat(table: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, object]]:

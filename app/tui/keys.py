@@ -122,6 +122,10 @@ MODELS: Final = (
 COMPARE: Final = (
     Binding("enter", "keep", "keep the faster way", id="compare.keep"),
     Binding("w", "ways", "ways", id="compare.ways"),
+    Binding("up", "scroll('up')", "up", show=False, id="compare.up"),
+    Binding("down", "scroll('down')", "down", show=False, id="compare.down"),
+    Binding("pageup", "scroll('page_up')", "page up", show=False, id="compare.page_up"),
+    Binding("pagedown", "scroll('page_down')", "page down", show=False, id="compare.page_down"),
     Binding("escape,ctrl+r", "close", "back", key_display="esc", id="compare.close"),
 )
 

@@ -56,6 +56,7 @@ class ChatScreen(OpeningScreen):
 
     BINDINGS: ClassVar[list[BindingType]] = [*CHAT]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (90, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]  # noqa: RUF012
     in_lines = False
 
     def __init__(

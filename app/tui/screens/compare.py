@@ -103,6 +103,10 @@ class CompareScreen(Screen["Way | None"]):
         self.query_one(TooSmall).fit(event.size)
         self._due = True
 
+    def action_scroll(self, where: str) -> None:
+        """``up``, ``down``, ``page_up`` or ``page_down`` in the figures, where there is no room for all of them."""
+        getattr(self.query_one("#figures", VerticalScroll), f"scroll_{where}")(animate=False)
+
     # --------------------------------------------------------------------------------------------------- running
 
     async def _run(self, comparison: Comparison) -> None:

@@ -68,6 +68,8 @@ class SettingsScreen(Screen[None]):
         super().__init__()
         self.chat = chat
         self._offered: tuple[bool | None, ...] = ()
+        self._news: tuple[str, bool] = ("", False)
+        """What is said instead of the help, and whether something is wrong."""
 
     def compose(self) -> ComposeResult:
         yield SettingsHeader(self.chat.chat.title, answering=self.chat.dialogue.live is not None)
@@ -88,6 +90,14 @@ class SettingsScreen(Screen[None]):
 
     def on_resize(self, event: events.Resize) -> None:
         self.query_one(TooSmall).fit(event.size)
+        self._draw_about()
+        if (box := self.query_one(ValueBox)).display:
+            self.call_after_refresh(self._move_box, box)
+
+    def _move_box(self, box: ValueBox) -> None:
+        """To where its row is now."""
+        if (at := self.query_one(SettingList).value_region()) is not None:
+            box.move_to(at)
 
     def say(self, text: str, severity: Severity = "information") -> None:
         """A notice below the list, in the place of the one before."""
@@ -118,7 +128,11 @@ class SettingsScreen(Screen[None]):
     def _show_about(self, news: str = "", *, wrong: bool = False) -> None:
         """What there is to say about the highlighted setting. ``news``: what has become of it, or what is ``wrong``; it
         stands in the same place, so that nothing moves."""
-        row = self.row
+        self._news = news, wrong
+        self._draw_about()
+
+    def _draw_about(self) -> None:
+        row, (news, wrong) = self.row, self._news
         if row is None:
             return
         default = f"{row.default} unless this chat says otherwise"

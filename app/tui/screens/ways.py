@@ -42,6 +42,7 @@ class WaysScreen(ModalScreen["tuple[Way, ...] | None"]):
     CSS_PATH: ClassVar = ["ways.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [*WAYS]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-high")]  # noqa: RUF012
 
     def __init__(self, pair: PairInfo, chosen: Sequence[Way], drafts: OtherDrafts | None) -> None:
         """``pair``: what is loaded, for the ways that are possible with it."""

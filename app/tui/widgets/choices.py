@@ -48,7 +48,7 @@ class Choices(Vertical):
     class Closed(Message):
         """Nothing was changed."""
 
-    _key = ""
+    _key = _now = ""
     _offered: tuple[Choice, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -60,15 +60,24 @@ class Choices(Vertical):
 
     def open(self, key: str, title: str, offered: Sequence[Choice], now: str) -> None:
         """Ask which one ``key`` shall be; ``now``: the one in force."""
-        self._key, self._offered = key, tuple(offered)
+        self._key, self._now, self._offered = key, now, tuple(offered)
         self.query_one(Static).update(Content(title))
         options = self.query_one(OptionList)
-        width = self.app.size.width - 8
-        options.set_options(Option(_row(one, now, width), disabled=not one.possible) for one in self._offered)
-        self.display = True
         possible = [at for at, one in enumerate(self._offered) if one.possible]
-        options.highlighted = next((at for at in possible if self._offered[at].value == now), possible[0])
+        self._show_rows(next((at for at in possible if self._offered[at].value == now), possible[0]))
+        self.display = True
         self.screen.set_focus(options)  # now: what was clicked before may still be told of
+
+    def on_resize(self) -> None:
+        """Rows say as much as there is room for."""
+        if self.display and self._offered:
+            self._show_rows(self.query_one(OptionList).highlighted)
+
+    def _show_rows(self, highlighted: int | None) -> None:
+        options = self.query_one(OptionList)
+        width = self.app.size.width - 8
+        options.set_options(Option(_row(one, self._now, width), disabled=not one.possible) for one in self._offered)
+        options.highlighted = highlighted
 
     def close(self) -> None:
         self.display = False

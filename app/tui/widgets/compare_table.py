@@ -16,6 +16,8 @@ from app.tui.widgets.curve_plot import STYLES as CURVES
 
 WIDTH: Final = 14
 """Columns of a way, where there are two."""
+LEAST: Final = 7
+"""Columns of a way that any figure fits into."""
 MANY: Final = 13
 """Columns of a way, where there are more: each figure has its factor beside it."""
 
@@ -28,9 +30,10 @@ class CompareTable(Static):
 
     def show(self, comparison: Comparison, rows: Sequence[Row]) -> None:
         many = len(comparison.ways) > 2
-        labels = [clean_line(way.label, MANY if many else 40) for way in comparison.ways]
-        width = MANY if many else max(WIDTH, *(len(label) for label in labels))
         name = max(len(row.name) for row in rows)
+        room = max(LEAST, (self.screen.size.width - 8 - name) // 2 - 2)  # of the two columns
+        labels = [clean_line(way.label, MANY if many else min(40, room)) for way in comparison.ways]
+        width = MANY if many else max(min(WIDTH, room), *(len(label) for label in labels))
         titles = ((f"  {label:>{width}}", CURVES[at % len(CURVES)]) for at, label in enumerate(labels))
         lines = [Content.assemble(" " * name, *titles, ("" if many else f"   {BY_PAIRS}", "$faint"))]
         lines += [self._of_many(row, name) if many else self._line(row, name, width) for row in rows]

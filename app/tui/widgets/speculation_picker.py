@@ -57,6 +57,9 @@ class SpeculationPicker(Vertical):
 
     BINDINGS: ClassVar[list[BindingType]] = [*PICKER]
 
+    _shown: tuple[SpeculationMode, PairInfo | None] | None = None
+    """The mode in force and the pair that the rows are about."""
+
     class Chosen(Message):
         """A mode for the next answer."""
 
@@ -78,15 +81,26 @@ class SpeculationPicker(Vertical):
         """Show the modes; ``now`` is the one in force. ``take``: see :class:`ModeList`."""
         options = self.query_one(ModeList)
         options.take = take
+        self._shown = now, pair
+        self._show_rows(MODES.index(now) if reasons_against(pair)[now] is None else 0)
+        self.display = True
+        self.screen.set_focus(options)  # now: focus() would come later
+
+    def on_resize(self) -> None:
+        """Rows say as much as there is room for."""
+        if self.display and self._shown is not None:
+            self._show_rows(self.query_one(ModeList).highlighted)
+
+    def _show_rows(self, highlighted: int | None) -> None:
+        assert self._shown is not None
+        options, (now, pair) = self.query_one(ModeList), self._shown
         narrow = self.app.size.width < NARROW
         reasons = reasons_against(pair)
         options.set_options(
             Option(_row(mode, now, pair, reasons[mode], narrow), id=mode, disabled=reasons[mode] is not None)
             for mode in MODES
         )
-        self.display = True
-        options.highlighted = MODES.index(now) if reasons[now] is None else 0
-        self.screen.set_focus(options)  # now: focus() would come later
+        options.highlighted = highlighted
 
     def close(self) -> None:
         self.display = False

@@ -48,14 +48,18 @@ class ValueBox(Input):
         self._key, self._before = key, clean_line(value, LONGEST)
         self.placeholder = hint
         self.value = begun or self._before
-        self.styles.offset = (at.x, at.y)
-        self.styles.width = at.width
+        self.move_to(at)
         self.display = True
         self.screen.set_focus(self)  # now, before the next key: focus() would come later
         if begun:
             self.cursor_position = len(begun)
         else:
             self.select_all()
+
+    def move_to(self, at: Region) -> None:
+        """Take the place ``at``."""
+        self.styles.offset = (at.x, at.y)
+        self.styles.width = at.width
 
     def close(self) -> None:
         self.display = False

@@ -24,6 +24,7 @@ LENGTHS: Final[tuple[int | None, ...]] = (None, 2, 4, 8, 16)
 LEAST: Final = 2
 MOST: Final = 4
 """Ways that are compared at once."""
+SHORT_NAME: Final = 10
 NAME: Final = 26
 CELL: Final = 7
 INDENT: Final = 2
@@ -103,7 +104,7 @@ class WayGrid(Widget, can_focus=True):
             self._toggle(ways[min(column, len(ways) - 1)])
 
     def on_click(self, event: events.Click) -> None:
-        row, column = event.y - 1, (event.x - INDENT - NAME) // CELL
+        row, column = event.y - 1, (event.x - INDENT - self._name_cells) // CELL
         if 0 <= row < len(self._rows) and 0 <= column < len(ways := self._ways(self._rows[row])):
             self._cursor = row, column
             self._toggle(ways[column])
@@ -123,13 +124,18 @@ class WayGrid(Widget, can_focus=True):
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         return len(self._rows) + 1
 
+    @property
+    def _name_cells(self) -> int:
+        """Columns of the names: less of them where the lengths would not all fit."""
+        return max(SHORT_NAME, min(NAME, self.content_size.width - INDENT - CELL * len(self._lengths)))
+
     def render(self) -> Content:
         titles = "".join(f"{'usual' if length is None else length:^{CELL}}" for length in self._lengths)
-        head = Content.styled(" " * (INDENT + NAME) + titles, "$faint")
+        head = Content.styled(" " * (INDENT + self._name_cells) + titles, "$faint")
         return Content("\n").join([head, *(self._row(at, row) for at, row in enumerate(self._rows))])
 
     def _row(self, at: int, row: WayRow) -> Content:
-        name = clean_line(row.name, NAME - 1).ljust(NAME)
+        name = clean_line(row.name, self._name_cells - 1).ljust(self._name_cells)
         if row.reason is not None:
             reason = (clean_line(row.reason, 90), "$muted")
             return Content.assemble(" " * INDENT, (name, "$faint"), ("  ✕ ", "$warning"), reason)
