@@ -341,6 +341,7 @@ def score(
         typer.Option("--own-chats", help="Replay your own latest requests, on this machine only.", metavar=""),
     ] = False,
     runs: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Runs of each way on each prompt.")] = 2,
+    preset: Preset = None,
     temperature: Temperature = None,
     max_tokens: MaxTokens = None,
     context: Context = None,

@@ -205,8 +205,10 @@ class SlipstreamApp(App[None]):
         super()._register_child(parent, child, before, after)
 
     async def on_event(self, event: events.Event) -> None:
-        typed = isinstance(event, events.Key | events.Paste) and not event.is_forwarded
-        await (self.in_order.take(event) if typed else super().on_event(event))
+        if isinstance(event, events.Key | events.Paste) and not event.is_forwarded:
+            await self.in_order.take(event)
+        else:
+            await super().on_event(event)
 
     def _end_batch(self) -> None:
         """A screen whose time to draw falls into a batch skips it (Textual 8.2.8), and only the app is asked to look

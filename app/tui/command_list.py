@@ -291,6 +291,15 @@ COMMANDS: Final = (
         anywhere=True,
         instead="/help lists the commands.",
     ),
+    _action(
+        "suspend",
+        "Suspend",
+        "back to the shell; its fg brings the chat back",
+        "suspend_process",
+        anywhere=True,
+        where="screen",
+        instead="Your shell suspends the chat in lines: ctrl+z there, and fg to come back.",
+    ),
     _action("quit", "Quit", "leave; everything is kept", "quit", anywhere=True),
     *(settings.command(setting) for setting in SETTINGS if setting.advanced),
 )

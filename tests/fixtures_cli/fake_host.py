@@ -31,6 +31,7 @@ from engine.protocol import (
     Loaded,
     Loading,
     ModelInfo,
+    Outgrown,
     PairInfo,
     Progress,
     Ready,
@@ -77,6 +78,10 @@ def load(request: Load) -> None:
 def generate(request: Generate, cancelled: threading.Event) -> None:
     if refusal := PLAY.get("refuse"):
         say(Failed(id=request.id, code=ErrorCode(refusal[0]), message=refusal[1]))
+        return
+    if outgrown := PLAY.get("outgrown"):
+        refused = Failed(id=request.id, code=ErrorCode.PROMPT_TOO_LARGE, message="It does not fit.")
+        say(refused.model_copy(update={"outgrown": Outgrown(**outgrown)}))
         return
     done: list[str] = []
     for number, piece in enumerate(PLAY.get("pieces", ["Hello", " there", "."])):

@@ -116,6 +116,13 @@ def test_keys_are_given() -> None:
         ("chat.xray", "ctrl+q", "ctrl+q cannot be both chat.xray and app.quit; chat.xray stays f4."),
         ("turn.again", "e", "e cannot be both turn.again and turn.edit; turn.again stays r."),
         ("models.draft", "f1", "f1 cannot be both models.draft and app.help; models.draft stays d."),
+        ("overflow.close", "enter", "overflow.close: enter is needed for choosing from the list; it stays esc."),
+        ("overflow.close", "o", "overflow.close: o alone is a character of a message; it stays esc."),
+        ("picker.close", "down", "picker.close: ↓ is needed for choosing from the list; it stays esc, ctrl+t."),
+        ("export.close", "enter", "export.close: enter is needed for choosing from the list; it stays esc, e."),
+        ("value.submit", "x", "value.submit: x alone is a character of a message; it stays enter."),
+        ("value.close", "left", "value.close: ← is needed for writing; it stays esc."),
+        ("receipt.close", "ctrl+c", "receipt.close: ctrl+c is needed for copying; it stays esc, i, q."),
         ("composer.line", "enter", "enter cannot be both composer.line and composer.send; composer.line stays ctrl+j"),
     ],
 )

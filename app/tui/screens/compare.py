@@ -50,7 +50,7 @@ class CompareScreen(Screen["Way | None"]):
     CSS_PATH: ClassVar = ["compare.tcss", *(f"../widgets/{name}.tcss" for name in STYLES.split())]
     BINDINGS: ClassVar[list[BindingType]] = [*COMPARE]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (30, "-high")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-least"), (18, "-low"), (30, "-high")]  # noqa: RUF012
 
     def __init__(
         self, engine: Engine, comparison: Comparison, title: str, context: int, drafts: OtherDrafts | None = None

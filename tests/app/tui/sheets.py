@@ -102,7 +102,7 @@ SHEETS: Final = {
 async def sheet(name: str, size: tuple[int, int]) -> AsyncIterator[Chat]:
     """The chat with that sheet open, and what it shows has come to rest."""
     one = SHEETS[name]
-    client = FakeClient(one.scripts(), loads=[[Loaded(id=0, pair=pair(context=2048))]])
+    client = FakeClient([*one.scripts()], loads=[[Loaded(id=0, pair=pair(context=2048))]])
     async with chat(client, shelf=FakeShelf(), size=size) as it:
         if one.ask:
             await it.ask("Name three rivers in Europe.")

@@ -53,5 +53,5 @@ async def test_the_verdict_of_a_comparison_can_be_reached_in_the_smallest_termin
     async with sheet("compare", (48, 12)) as it:
         assert "auto" in it.shown
         assert "1.62 s" in it.shown
-        await it.pilot.press(*["pagedown"] * 4)
+        await it.pilot.press(*["pagedown"] * 8)
         await it.sees("Identical: ")
