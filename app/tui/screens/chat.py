@@ -14,6 +14,7 @@ from textual.widgets import Static
 
 from app.tui import chosen_mode, commands, motion
 from app.tui.chat_settings import differing, merged, system_prompt
+from app.tui.collecting import Collecting
 from app.tui.dialogue import Dialogue
 from app.tui.frame_budget import TICK_SECONDS, FrameBudget
 from app.tui.keymap import key_of
@@ -79,6 +80,7 @@ class ChatScreen(OpeningScreen):
         self._frames: Timer | None = None
         self._frame_due = False
         self._budget = FrameBudget()
+        self.collecting = Collecting(self, lambda: self.typed_at)
         self._offered: tuple[bool, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -111,6 +113,9 @@ class ChatScreen(OpeningScreen):
         self.news.tell_again(self.answering.state)
         self.run_worker(self.answering.work(), name="engine", group="engine", exit_on_error=False)
         await self.show_chat()
+
+    def on_unmount(self) -> None:
+        self.collecting.close()
 
     @property
     def slipstream(self) -> SlipstreamApp:
@@ -216,6 +221,7 @@ class ChatScreen(OpeningScreen):
 
     def animate_answers(self, on: bool) -> None:
         """Draw an answer while it is made."""
+        self.collecting.answering(on)
         if self._frames is not None:
             if on:
                 self._frames.resume()

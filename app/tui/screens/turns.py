@@ -9,11 +9,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final, cast
 
 from textual import actions, events, on
-from textual.screen import Screen
 
 from app.tui import continuing
 from app.tui.background import aside
 from app.tui.dialogue import WRITING
+from app.tui.echo import EchoingScreen
 from app.tui.keymap import with_keys
 from app.tui.widgets.code_label import CodeLabel
 from app.tui.widgets.composer import Composer
@@ -40,7 +40,7 @@ NO_BLOCK: Final = "There is no code block here."
 ONE_VARIANT: Final = "There is no other variant: {turn.again} makes one of an answer, {turn.edit} one of a message."
 
 
-class TurnScreen(Screen[None]):
+class TurnScreen(EchoingScreen):
     """See the module's text."""
 
     dialogue: Dialogue

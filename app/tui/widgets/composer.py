@@ -124,6 +124,12 @@ class Composer(TextArea):
         """Whether nothing at all stands here; quicker than asking for the text."""
         return self.document.line_count == 1 and not self.document.get_line(0)
 
+    @property
+    def keeps_height(self) -> bool:
+        """Whether the text has room in the rows that it was given, or can have no more."""
+        rows, most = max(1, self.wrapped_document.height), self._extrema.max_height
+        return self.size.height == (rows if most is None else min(rows, int(most)))
+
     def unsent(self) -> Unsent:
         """What stands here, pastes apart."""
         parts: list[str | int] = []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from typing import TYPE_CHECKING, Final
 
 from markdown_it import MarkdownIt
@@ -20,7 +21,7 @@ from app.clean import StreamCleaner, clean
 from app.tui import xray
 from app.tui.code_colours import CodeColours
 from app.tui.widgets.live_fence import LiveFence
-from app.tui.widgets.live_list import LiveBulletList, LiveOrderedList
+from app.tui.widgets.live_list import LiveBulletList, LiveList, LiveOrderedList
 from app.tui.widgets.tinted_fence import TintedFence
 
 if TYPE_CHECKING:
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 PLAIN_ABOVE: Final = 60_000
 """Characters from which an answer is not parsed again: half a second of highlighting is worse than no colours."""
+
+_NUMBER: Final = re.compile(r" {0,3}\d{1,9}")
 
 
 class Fence(TintedFence):
@@ -76,6 +79,7 @@ class LiveMarkdown(Markdown):
         self._tinted = False
         self._stream: MarkdownStream | None = None
         self._cleaner = StreamCleaner()
+        self._held = self._line = ""
 
     def get_block_class(self, block_name: str) -> type[MarkdownBlock]:
         if block_name in ("fence", "code_block"):
@@ -94,11 +98,22 @@ class LiveMarkdown(Markdown):
 
     def append(self, markdown: str) -> AwaitComplete:
         """Called by the stream. What only makes a code block longer is not parsed."""
+        markdown = self._without_number(markdown)
         last = self.children[-1] if self.children else None
         if isinstance(last, LiveFence) and last.takes(markdown):
             self._markdown = self.source + markdown
             return AwaitComplete(self._measured(self._grow(last, markdown)))
         return AwaitComplete(self._measured(super().append(markdown)))
+
+    def _without_number(self, markdown: str) -> str:
+        """A number that begins a line waits for what comes behind it: alone it would be a paragraph, and cut in two the
+        list that it may be an item of."""
+        markdown = self._held + markdown
+        line = (self._line + markdown).rpartition("\n")[2]
+        self._held = line.lstrip(" ") if _NUMBER.fullmatch(line) else ""
+        markdown = markdown.removesuffix(self._held)
+        self._line = (self._line + markdown).rpartition("\n")[2]
+        return markdown
 
     async def _grow(self, fence: LiveFence, code: str) -> None:
         async with self.lock:
@@ -106,13 +121,23 @@ class LiveMarkdown(Markdown):
 
     async def _measured(self, growing: Awaitable[None]) -> None:
         """Textual 8.2.8 keeps the height of a widget while a new layout of it is pending, also when its text changes
-        once more: the last line of an answer was missing until the next piece came. So whatever has grown is told."""
+        once more: the last line of an answer was missing until the next piece came. So what has grown is told that its
+        height is not known, and laid out once more where it was given another one meanwhile."""
         await growing
+        self._settle_list()
         grown: Widget = self
         while grown.children:
             grown = grown.children[-1]
             grown._layout_updates += 1
-        grown.refresh(layout=True)
+        if not grown._layout_required and _height(grown) != grown.content_size.height:
+            grown.refresh(layout=True)
+
+    def _settle_list(self) -> None:
+        """Where the answer ends in a list, the next piece is parsed with the list's last item."""
+        last = self.children[-1] if self.children else None
+        if isinstance(last, LiveList):
+            at = self._last_parsed_line
+            self._last_parsed_line += last.settle(self.source.splitlines()[at:])
 
     async def complete(self, text: str) -> None:
         """The whole text is known: parse it once more from the start, with colours."""
@@ -159,6 +184,12 @@ class LiveMarkdown(Markdown):
             elif block._inline_token is not None:
                 letters = found.of_inline(block._inline_token) if found else ""
                 block.update(_tinted(block._content, letters), layout=False)
+
+
+def _height(widget: Widget) -> int:
+    """Rows that its content takes in the width that it has; what has no width yet is going to be laid out."""
+    size = widget.content_size
+    return widget.get_content_height(size, widget.app.size, size.width) if size.width else size.height
 
 
 def _parser() -> MarkdownIt:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 
 import pytest
-from textual.containers import Horizontal
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Label
@@ -40,6 +39,12 @@ TEXTS = {
     "numbers": "".join(f"{n}. item {n}\n" for n in range(1, 13)) + "\nText",
     "nested": "- a\n  - b\n    - c\n  - d\n- e\n  1. f\n  2. g\n",
     "apart": "- one\n\n- two\n\n  more of two\n\n  > quoted\n\n- three\n",
+    "a rule behind bullets": "- one\n- two\n- - -\nText\n\n* a\n* b\n* * *\n",
+    "no item after all": "- one\n- two\n-three\n\n1. a\n2. b\n3.c\n",
+    "a heading behind bullets": "- one\n- two\n---\n\n- three\n- four\n===\n",
+    "from seven": "7. a\n8. b\n\n9. c\n\n   more\n10. **d**\n11. `e`\n    - f\n    - g\n12. h\n\nText\n\n1) x\n2) y\n",
+    "all ones": "1. a\n1. b\n1. c\n1. d\n",
+    "indented bullets": " - a\n  - b\n   - c\n- d\n\t- e\n- f\n",
     "list, then numbers": "- one\n- two\n\n1. first\n2. second\n",
 }
 
@@ -74,7 +79,7 @@ async def test_it_looks_while_it_grows_as_it_does_in_the_end(name: str, size: in
         client.go("end")
         await it.until(lambda: it.idle)
         await it.settle()
-        assert before == drawn(it)
+        assert "\n".join(before) == "\n".join(drawn(it))
 
 
 async def test_a_layout_between_two_pieces_hides_no_line() -> None:
@@ -141,10 +146,26 @@ async def test_items_of_a_list_stay_while_it_grows() -> None:
     async with chat(client) as it:
         live = await fed(it, "1. one\n2. two", 4)
         (grown,) = live.query(LiveOrderedList)
-        rows = list(grown.query_children(Horizontal))
+        rows = grown.rows
         await live.append(" and more\n3. three\n")
         assert list(live.query(LiveOrderedList)) == [grown]
-        assert list(grown.query_children(Horizontal))[:2] == rows
+        assert grown.rows[:2] == rows
         await it.sees("1. one", "2. two and more", "3. three")
+        client.go("end")
+        await it.until(lambda: it.idle)
+
+
+async def test_of_a_long_list_only_the_last_item_is_parsed_again() -> None:
+    client = FakeClient([[reads(1, 1), *says(BEGIN), Wait("end"), ends(BEGIN)]])
+    async with chat(client, size=(100, 340)) as it:
+        live = await fed(it, "".join(f"{n}. item {n}\n" for n in range(1, 200)), 50)
+        (numbers,) = live.query(LiveOrderedList)
+        assert len(numbers._parsed) <= 8, "the items of a piece, and the one before"
+        assert len(numbers.rows) == 199
+        rows = numbers.rows
+        await live.append("200. item **200**\n201. item")
+        await it.settle()
+        assert numbers.rows[:199] == rows
+        assert "  1. item 1" in drawn(it)[2] or any(line.endswith("  1. item 1") for line in drawn(it))
         client.go("end")
         await it.until(lambda: it.idle)
