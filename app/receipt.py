@@ -6,6 +6,8 @@ a :class:`Part` of the line knows which one it shows.
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
@@ -81,7 +83,7 @@ def parts(
     """Every figure of the line. ``steady`` gives each the width of its largest usual value, so nothing jumps while it
     counts; what is not known yet takes its room then. ``short`` uses fewer words."""
     first = stats.time_to_first_token
-    first_words = f"{DASH if first is None else seconds(first):>{3 if steady else 0}} s"
+    first_words = f"{f'{DASH} s' if first is None else duration(first):>{5 if steady else 0}}"
     per_pass = _number(stats.tokens_per_pass, 3 if steady else 0)
     return (
         Part("decode_tokens_per_second", f"{_number(decode_rate(stats), 5 if steady else 0)} tok/s"),
@@ -131,6 +133,19 @@ def percent(part: float, whole: float) -> int | None:
     return rounded if part in (0, whole) else min(max(rounded, 1), 99)
 
 
+def shares(parts: Sequence[float]) -> list[int]:
+    """Whole percent of each part, 100 altogether: what rounding leaves goes to the largest remainders."""
+    whole = sum(parts)
+    if whole <= 0:
+        return [0] * len(parts)
+    exact = [100 * part / whole for part in parts]
+    found = [math.floor(share) for share in exact]
+    by_remainder = sorted(range(len(parts)), key=lambda at: found[at] - exact[at])
+    for at in by_remainder[: 100 - sum(found)]:
+        found[at] += 1
+    return found
+
+
 def drafter_word(stats: Stats, allowed: str) -> str:
     """Who proposed tokens: ``lookup``, ``draft``, ``lookup+draft``; ``no drafts`` where somebody could and did not,
     ``plain`` where nobody was allowed to, nothing where that is not known."""
@@ -156,11 +171,14 @@ def notes(receipt: Receipt) -> list[str]:
     return list(dict.fromkeys(lines))
 
 
-def seconds(value: float) -> str:
-    """``0.04``, ``0.4``, ``12``: no more digits than mean something."""
-    if value < 0.095:
-        return f"{value:.2f}"
-    return f"{value:.1f}" if value < 9.95 else f"{value:.0f}"
+def duration(value: float, *, digits: int = 1, spoken: bool = False) -> str:
+    """Seconds in the unit that says something: ``0.3 ms``, ``40 ms``, ``0.4 s``, ``12 s``; the word for it where it is
+    ``spoken``. ``digits``: of whole seconds behind the point; a single one is left out from 10 s on."""
+    if 0 < value < 0.0995:
+        unit, thousandths = "milliseconds" if spoken else "ms", value * 1000
+        return f"{thousandths:.0f} {unit}" if thousandths >= 0.95 else f"{max(thousandths, 0.1):.1f} {unit}"
+    unit = "seconds" if spoken else "s"
+    return f"{value:.0f} {unit}" if value >= 9.95 and digits == 1 else f"{value:.{digits}f} {unit}"
 
 
 def short_count(count: int) -> str:

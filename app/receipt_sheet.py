@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from app import receipt
-from app.receipt import DASH, percent, seconds
+from app.receipt import DASH, duration, percent, shares
 from engine.stats import FIGURES
 
 if TYPE_CHECKING:
@@ -51,9 +51,14 @@ class Time(NamedTuple):
 
     label: str
     seconds: float
-    share: int | None
-    """Whole percent of the total."""
+    percent: int
+    """Of the total, in whole ones that are 100 altogether."""
     meaning: str
+
+    @property
+    def share(self) -> str:
+        """``12``, or ``<1``: a part that is there is never nothing."""
+        return str(self.percent or "<1")
 
 
 class Position(NamedTuple):
@@ -79,7 +84,7 @@ def speed(stats: Stats) -> list[Row]:
         _figure("tokens per second", _decimal(rate), "decode_tokens_per_second"),
         *([_figure("against plain", receipt.factor(stats), "speedup")] if stats.speedup is not None else []),
         _figure("tokens per pass", _decimal(stats.tokens_per_pass), "tokens_per_pass"),
-        _figure("to the first token", DASH if first is None else f"{seconds(first)} s", "time_to_first_token"),
+        _figure("to the first token", DASH if first is None else duration(first), "time_to_first_token"),
         _figure(
             "prompt tokens per second", DASH if prefill is None else f"{prefill:,.0f}", "prefill_tokens_per_second"
         ),
@@ -128,18 +133,18 @@ def drafters(stats: Stats) -> list[Drafter]:
 
 def times(stats: Stats) -> list[Time]:
     """The parts of the total time; what took none is left out."""
+    parts = [(label, name, value) for label, name in PHASES if (value := getattr(stats, name)) > 0]
+    percents = shares([value for _, _, value in parts])
     return [
-        Time(label, value, percent(value, stats.total_seconds), FIGURES[name])
-        for label, name in PHASES
-        if (value := getattr(stats, name)) > 0
+        Time(label, value, share, FIGURES[name]) for (label, name, value), share in zip(parts, percents, strict=True)
     ]
 
 
 def total(stats: Stats) -> list[Row]:
     """The time altogether, and what came before it."""
-    rows = [_figure("altogether", f"{seconds(stats.total_seconds)} s", "total_seconds")]
+    rows = [_figure("altogether", duration(stats.total_seconds), "total_seconds")]
     if stats.load_seconds > 0:
-        rows.append(_figure("loading before", f"{seconds(stats.load_seconds)} s", "load_seconds"))
+        rows.append(_figure("loading before", duration(stats.load_seconds), "load_seconds"))
     return rows
 
 

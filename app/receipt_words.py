@@ -15,9 +15,9 @@ from app.receipt import (
     Part,
     decode_rate,
     drafter_word,
+    duration,
     is_slower,
     percent,
-    seconds,
 )
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ def spoken_parts(stats: Stats, allowed: str, context: int = 0) -> tuple[Part, ..
         Part("speedup", _factor(stats)),
         Part("acceptance", _accepted(stats)),
         Part("tokens_per_pass", "" if per_pass is None else f"{per_pass:.1f} tokens per pass"),
-        Part("time_to_first_token", "" if first is None else f"{seconds(first)} seconds to the first token"),
+        Part("time_to_first_token", "" if first is None else f"{duration(first, spoken=True)} to the first token"),
         Part("output_tokens", counted(stats.output_tokens)),
         Part("context_used", f"context {min(stats.context_used, context):,} of {context:,}" if context else ""),
         Part("proposed_by", _proposed_by(drafter_word(stats, allowed))),

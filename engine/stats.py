@@ -156,6 +156,19 @@ FIGURES: dict[str, str] = {
 }
 """Every figure in one line, for help pages and tool tips."""
 
+FACTORS: dict[str, str] = {
+    "factor": "times faster than {first}, median over pairs of alternating runs",
+    "mean_factor": "times faster than {first} on whole answers, geometric mean over pairs of alternating runs, with "
+    "its 95 % interval",
+}
+"""Likewise of two ways to answer, held against each other run by run; ``{first}`` stands for the way they are held
+against. Neither is the ratio of the medians that stand beside it."""
+
+
+def factor_words(name: str, first: str = "the first way") -> str:
+    """The definition of one of FACTORS, for ways held against ``first``."""
+    return FACTORS[name].format(first=first)
+
 
 class Counter:
     """Counts and times one answer while it is made; :meth:`snapshot` derives the figures.

@@ -15,22 +15,36 @@ if TYPE_CHECKING:
 
 _SEALED: Final = ("prompt_ids", "continued_from", "settings", "seed", "stop", "passes")
 _MODELS: Final = ("target", "draft")
+_TOKENS: Final = "token_ids"
+"""Behind all others in the sorted JSON."""
+
+
+class Sealer:
+    """Seals one answer again and again while it grows: of a long prompt once, of its tokens every time."""
+
+    def __init__(self, receipt: Mapping[str, Any]) -> None:
+        """``receipt``: as its JSON has it."""
+        fields = {name: receipt.get(name) for name in _SEALED}
+        fields |= {name: (receipt.get(name) or {}).get("fingerprint") for name in _MODELS}
+        self._begun = hashlib.sha256(json.dumps(fields | {_TOKENS: []}, sort_keys=True)[:-2].encode())
+
+    @classmethod
+    def of(cls, receipt: Receipt) -> Sealer:
+        return cls(json.loads(receipt.model_dump_json()))
+
+    def seal(self, token_ids: Sequence[int]) -> str:
+        whole = self._begun.copy()
+        whole.update(f"{json.dumps([*token_ids])[1:]}}}".encode())
+        return whole.hexdigest()
 
 
 def sealed(receipt: Receipt, token_ids: Sequence[int]) -> Receipt:
     """The receipt with the seal of this answer."""
-    return receipt.model_copy(update={"seal": _seal(json.loads(receipt.model_dump_json()), token_ids)})
+    return receipt.model_copy(update={"seal": Sealer.of(receipt).seal(token_ids)})
 
 
 def is_broken(receipt_json: str, token_ids: Sequence[int]) -> bool:
     """Whether a record bears a seal that is not its own. The JSON is taken as it is kept: what a later version fills
     in for fields that are not there must not break it. ValueError where it is none."""
     kept = json.loads(receipt_json)
-    return bool(kept.get("seal")) and kept["seal"] != _seal(kept, token_ids)
-
-
-def _seal(receipt: Mapping[str, Any], token_ids: Sequence[int]) -> str:
-    fields = {name: receipt.get(name) for name in _SEALED}
-    fields |= {name: (receipt.get(name) or {}).get("fingerprint") for name in _MODELS}
-    fields["token_ids"] = list(token_ids)
-    return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()
+    return bool(kept.get("seal")) and kept["seal"] != Sealer(kept).seal(token_ids)

@@ -25,7 +25,7 @@ from app.compare.verdict import first_fork
 from app.compare.ways import BadWay, Way, read_ways
 from app.replay.again import CannotReplay
 from app.replay.again import wanted_pair as pair_of
-from app.replay.kept import last_answers
+from app.replay.kept import DamagedRecordError, last_records
 from app.settings import Settings
 from engine.client import EngineClient
 from engine.protocol import GenerateSettings, LoadSettings, Message
@@ -67,12 +67,15 @@ def _stored(options: Mapping[str, Any]) -> tuple[LoadSettings, GenerateSettings]
         return None
     if options["prompt"]:
         raise CommandError("Give a prompt, or --chat, or --last: one of them.")
-    found = last_answers(paths.chats_file(), chat)
+    found = last_records(paths.chats_file(), chat)
     if not found:
         where = "There is no chat" if chat is None else f"There is no chat {chat}"
         raise CommandError(f"{where} with an answer that has a receipt. Ask something first, or give a prompt.")
+    answer = found[0]
+    if isinstance(answer, DamagedRecordError):
+        raise CommandError(str(answer))
     try:
-        return pair_of(found[0]), found[0].request()
+        return pair_of(answer), answer.request()
     except CannotReplay as error:
         raise CommandError(str(error)) from error
 

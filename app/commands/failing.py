@@ -17,7 +17,9 @@ from app.logs import discreet
 
 def explain(error: Exception) -> int:
     """Say on stderr what ``error`` means for a person; returns the exit code."""
-    if isinstance(error, (CommandError, ShelfError, paths.FolderError)):
+    from app.chats.readonly import UnreadableStoreError  # with SQLite: not before it is wanted
+
+    if isinstance(error, (CommandError, ShelfError, UnreadableStoreError, paths.FolderError)):
         say(str(error))
     elif isinstance(error, TyperException):  # a wrong option or argument
         message = error.format_message() if hasattr(error, "format_message") else str(error)

@@ -38,7 +38,10 @@ def run_score(options: Mapping[str, Any]) -> int:
 
 
 def _own(target: Path) -> list[Task]:
-    if tasks := own_tasks(paths.chats_file(), target):
+    tasks, left_out = own_tasks(paths.chats_file(), target)
+    if left_out:
+        say(left_out)
+    if tasks:
         return tasks
     raise CommandError("This model has answered nothing in your chats yet; leave out --own-chats.")
 

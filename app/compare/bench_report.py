@@ -16,8 +16,9 @@ from app.compare.report import busy_words, run_json
 from app.receipt_words import many
 from app.tui.names import model_name
 from engine.protocol import Described, PairInfo
+from engine.stats import factor_words
 
-COLUMNS: Final = ("category", "way", "whole answers", "tokens/s", "accepted", "tokens/pass", "runs")
+COLUMNS: Final = ("category", "way", "factor", "tokens/s", "accepted", "tokens/pass", "runs")
 
 
 def as_json(bench: Bench, pair: PairInfo | None, described: Described | None) -> dict[str, Any]:
@@ -100,8 +101,7 @@ def _heading(bench: Bench, pair: PairInfo | None) -> list[str]:
     measured = f"{many(len(bench.tasks), 'prompt')}, {many(bench.repetitions, 'run')} of each way"
     return [
         f"{model_name(pair.target)}{draft}: {measured}, {many(pair.threads, 'thread')}, {pair.badge}",
-        f"Times of whole answers against {bench.ways[0].label}, geometric "
-        "means of neighbouring runs with 95 % intervals; more is faster.",
+        f"factor: {factor_words('mean_factor', bench.ways[0].label)}",
     ]
 
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import aclosing
 from dataclasses import dataclass
+from pathlib import Path
 
 from app.compare.runs import Engine, Run
-from engine.protocol import Failed, Replay, Replayed
+from engine.files.header import HeaderError
+from engine.files.pieces import Pieces
+from engine.protocol import Failed, Receipt, Replay, Replayed
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +24,8 @@ class Cause:
     rounding: bool | None
     """True: each answer's own passes give its own token again. False: they do not. None: could not be tried."""
     words: str
+    texts: tuple[str | None, str | None] = (None, None)
+    """What the two tokens spell; None where the file that answered is not there to tell."""
 
 
 async def explain(engine: Engine, one: Run, other: Run, place: int) -> Cause:
@@ -27,10 +33,13 @@ async def explain(engine: Engine, one: Run, other: Run, place: int) -> Cause:
     tokens = (_token(one, place), _token(other, place))
     if tokens[0] is None or tokens[1] is None:
         return Cause(place, tokens, None, None, f"One answer ends where the other goes on, at token {place + 1}.")
+    texts = await asyncio.to_thread(_texts, one.receipt, tokens[0], tokens[1])
+    differ = f"The answers differ from token {place + 1} on, {_named(tokens[0], texts[0])} in {one.way.label} and "
+    differ += f"{_named(tokens[1], texts[1])} in {other.way.label}"
     first, second = await _again(engine, one, place, tokens[1]), await _again(engine, other, place, tokens[0])
     if first is None or second is None:
-        words = f"The answers differ from token {place + 1} on. Their receipts do not allow to make them again."
-        return Cause(place, tokens, None, None, words)
+        words = f"{differ}. Their receipts do not allow to make them again."
+        return Cause(place, tokens, None, None, words, texts)
     probabilities = (
         (first.watched.get(tokens[0], 0.0), first.watched.get(tokens[1], 0.0)),
         (second.watched.get(tokens[0], 0.0), second.watched.get(tokens[1], 0.0)),
@@ -39,15 +48,15 @@ async def explain(engine: Engine, one: Run, other: Run, place: int) -> Cause:
     near = f"{probabilities[0][0]:.1%} and {probabilities[0][1]:.1%}"
     if rounding:
         words = (
-            f"The answers differ from token {place + 1} on, by rounding: made again by its own passes, each comes to "
-            f"its own token. The model gives the two {near}."
+            f"{differ}, by rounding: made again by its own passes, each comes to its own token. "
+            f"The model gives the two {near}."
         )
     else:
         words = (
-            f"The answers differ from token {place + 1} on, and not only by rounding: made again by its own passes, "
-            f"an answer does not come out as it was. The model gives the two {near}."
+            f"{differ}, and not only by rounding: made again by its own passes, an answer does not come out as it was. "
+            f"The model gives the two {near}."
         )
-    return Cause(place, tokens, probabilities, rounding, words)
+    return Cause(place, tokens, probabilities, rounding, words, texts)
 
 
 async def _again(engine: Engine, run: Run, place: int, watched: int) -> Replayed | None:
@@ -71,6 +80,21 @@ async def _again(engine: Engine, run: Run, place: int, watched: int) -> Replayed
             if isinstance(event, Failed):
                 return None
     return None
+
+
+def _texts(receipt: Receipt | None, one: int, other: int) -> tuple[str | None, str | None]:
+    """What the two tokens spell, by the file that answered."""
+    if receipt is None:
+        return None, None
+    try:
+        pieces = Pieces(Path(receipt.target.path))
+    except (OSError, HeaderError):
+        return None, None
+    return pieces.text([one]), pieces.text([other])
+
+
+def _named(token: int, text: str | None) -> str:
+    return f"token {token}" if text is None else f"{text!r} (token {token})"
 
 
 def _token(run: Run, place: int) -> int | None:

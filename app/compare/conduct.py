@@ -129,7 +129,7 @@ def _note(comparison: Comparison, run: Run) -> None:
     cut = [note for note in run.receipt.notes if note.startswith("drafts of ")] if run.receipt else []
     notes = [f"{way.label}: {note}" for note in cut]
     if run.peak is not None and load.draft is not None and way.mode not in ("draft", "auto"):
-        notes.append(f"peak memory of {way.label} has the draft in it, which stays loaded")
+        notes.append(f"The peak memory of {way.label} has the draft in it, which stays loaded.")
     comparison.notes += [note for note in notes if note not in comparison.notes]
 
 

@@ -8,6 +8,9 @@ from typing import Final
 
 _DOTS: Final = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 
+TURN: Final = 2
+"""Cells of one curve before the next one has its turn."""
+
 Curve = Sequence[tuple[float, int]]
 
 
@@ -26,11 +29,12 @@ class Plot:
 
 
 def plot(curves: Sequence[Curve], width: int, height: int) -> Plot:
-    """All curves in one frame of ``width`` by ``height`` cells; where two meet, the first one owns the cell."""
+    """All curves in one frame of ``width`` by ``height`` cells; where some meet, they take turns in
+    owning cells, so that each is seen also where all lie on one line."""
     most = max((tokens for curve in curves for _, tokens in curve), default=0)
     seconds = max((at for curve in curves for at, _ in curve), default=0.0)
     dots = [[0] * width for _ in range(height)]
-    owners = [[-1] * width for _ in range(height)]
+    owners = [[list[int]() for _ in range(width)] for _ in range(height)]
     for number, curve in enumerate(curves):
         if not curve or not most or not seconds:
             continue
@@ -41,9 +45,13 @@ def plot(curves: Sequence[Curve], width: int, height: int) -> Plot:
             row = 4 * height - 1 - min(4 * height - 1, int(_at(curve, at) / most * 4 * height))
             x, y = column // 2, row // 4
             dots[y][x] |= _DOTS[row % 4][column % 2]
-            owners[y][x] = number if owners[y][x] < 0 else owners[y][x]
+            if number not in owners[y][x]:
+                owners[y][x].append(number)
     rows = tuple(
-        tuple((chr(0x2800 + mask) if mask else " ", owner) for mask, owner in zip(*pair, strict=True))
+        tuple(
+            (chr(0x2800 + mask) if mask else " ", there[x // TURN % len(there)] if there else -1)
+            for x, (mask, there) in enumerate(zip(*pair, strict=True))
+        )
         for pair in zip(dots, owners, strict=True)
     )
     return Plot(rows, most, seconds)

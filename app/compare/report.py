@@ -10,7 +10,7 @@ from typing import Any
 from app.compare.causes import Cause
 from app.compare.conduct import Comparison
 from app.compare.runs import Run
-from app.compare.verdict import BY_PAIRS, Row, identical, speedup, table, verdict, whole
+from app.compare.verdict import FACTOR, Row, factor_legend, first_fork, identical, speedup, table, verdict, whole
 
 
 def as_json(comparison: Comparison, memory: Sequence[int | None], cause: Cause | None) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def run_json(run: Run) -> dict[str, Any]:
 
 def as_text(comparison: Comparison, memory: Sequence[int | None], cause: Cause | None) -> list[str]:
     """The table and the sentences below it, a line each."""
-    lines = [*_table(comparison, table(comparison, memory)), ""]
+    lines = [*_table(comparison, table(comparison, memory)), "", factor_legend(comparison)]
     lines.append(same_words(comparison, cause))
     lines.append(verdict(comparison, memory))
     return [*lines, *busy_words(comparison.runs), *comparison.notes]
@@ -82,7 +82,8 @@ def same_words(comparison: Comparison, cause: Cause | None) -> str:
     if same is None:
         return "There are no two answers to compare yet."
     if not same:
-        return cause.words if cause else "The answers differ."
+        forked = first_fork(comparison)
+        return cause.words if cause else f"The answers differ from token {forked[2] + 1 if forked else 1} on."
     mode = f", {runs[0].receipt.mode}" if runs[0].receipt else ""
     return f"Identical: {len(runs[0].token_ids):,} tokens in all {len(runs)} runs{mode}."
 
@@ -91,7 +92,7 @@ def _table(comparison: Comparison, rows: list[Row]) -> list[str]:
     labels = [way.label for way in comparison.ways]
     width = max(14, *(len(label) for label in labels), *(len(cell) for row in rows for cell in row.cells))
     name = max(len(row.name) for row in rows)
-    lines = [f"{'':<{name}}" + "".join(f"  {label:>{width}}" for label in labels) + f"   {BY_PAIRS}"]
+    lines = [f"{'':<{name}}" + "".join(f"  {label:>{width}}" for label in labels) + f"   {FACTOR}"]
     for row in rows:
         ratios = "   ".join(str(ratio) for ratio in row.ratios if ratio is not None)
         cells = "".join(f"  {cell:>{width}}" for cell in row.cells)

@@ -11,13 +11,17 @@ from app.compare.conduct import Comparison, together
 from app.compare.order import fork
 from app.compare.runs import Run
 from app.compare.ways import Way
+from app.receipt import duration
+from engine.stats import factor_words
 
 ENOUGH = 3
 """Runs of each way without which a difference is not called one."""
 
+A_DRAFT: Final = 50_000_000
+"""Bytes beyond the first way's from which on they are called a draft's."""
 
-BY_PAIRS: Final = "by pairs of runs"
-"""Above the ratios in a table: their median is not the ratio of the medians beside it."""
+FACTOR: Final = "factor"
+"""Above the ratios in a table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +42,11 @@ class Ratio:
     def slower(self) -> bool:
         """For certain, likewise."""
         return self.count >= ENOUGH and self.high < 1 and round(self.high, 2) < 1
+
+    @property
+    def alike(self) -> bool:
+        """Enough runs, and neither faster nor slower for certain."""
+        return self.count >= ENOUGH and not self.faster and not self.slower
 
     def __str__(self) -> str:
         return f"{self.median:.2f}x" + (f"  ({self.low:.2f} – {self.high:.2f})" if self.count > 1 else "")
@@ -98,8 +107,8 @@ def table(comparison: Comparison, memory: Sequence[int | None]) -> list[Row]:
         row("tokens per pass", lambda run: run.stats.tokens_per_pass, _plain),
         Row("accepted", tuple(_accepted(each) for each in runs)),
         row("of the answer", lambda run: run.stats.coverage if run.stats.drafted else None, _percent),
-        row("drafting", lambda run: run.stats.draft_seconds + run.stats.draft_prefill_seconds, _seconds),
-        row("verifying", lambda run: run.stats.verify_seconds, _seconds),
+        row("drafting", lambda run: run.stats.draft_seconds + run.stats.draft_prefill_seconds or None, _seconds),
+        row("verifying", lambda run: run.stats.verify_seconds or None, _seconds),
         Row("memory, est.", tuple("–" if size is None else _gigabytes(size) for size in memory)),
         *_peaks(runs),
     ]
@@ -113,6 +122,11 @@ def _peaks(runs: Sequence[list[Run]]) -> list[Row]:
     cells = tuple(_gigabytes(max(peak.bytes for peak in each)) if each else "–" for each in peaks)
     sampled = any(peak.sampled for each in peaks for peak in each)
     return [Row("memory, seen" if sampled else "memory, peak", cells)]
+
+
+def factor_legend(comparison: Comparison) -> str:
+    """What the factors of the table are, below it: not the ratio of the medians beside them."""
+    return f"{FACTOR} (1.31x): {factor_words('factor', comparison.ways[0].label)}"
 
 
 def identical(comparison: Comparison) -> bool | None:
@@ -132,13 +146,17 @@ def first_fork(comparison: Comparison) -> tuple[Run, Run, int] | None:
 
 
 def verdict(comparison: Comparison, memory: Sequence[int | None]) -> str:
-    """One sentence about each way behind the first."""
-    rounds = comparison.rounds
-    if not rounds:
+    """What is known of each way behind the first. Those that show no difference share a sentence, behind the others."""
+    if not comparison.rounds:
         return "No way has run to its end yet; nothing can be said."
-    return " ".join(
-        _judge(comparison, way, memory[0], size) for way, size in zip(comparison.ways[1:], memory[1:], strict=True)
-    )
+    drafts = [0 if None in (size, memory[0]) else (size or 0) - (memory[0] or 0) for size in memory[1:]]
+    found = [
+        (way, speedup(comparison, way, whole), draft) for way, draft in zip(comparison.ways[1:], drafts, strict=True)
+    ]
+    alike = [(way, ratio, draft) for way, ratio, draft in found if ratio is not None and ratio.alike]
+    base = comparison.ways[0].label
+    sentences = [_judge(base, *each) for each in found if len(alike) < 2 or each not in alike]
+    return " ".join([*sentences, _all_alike(base, alike)] if len(alike) > 1 else sentences)
 
 
 def faster_way(comparison: Comparison) -> Way | None:
@@ -152,26 +170,35 @@ def faster_way(comparison: Comparison) -> Way | None:
     return first if all(found is not None and found.slower for found, _ in ratios) else None
 
 
-def _judge(comparison: Comparison, way: Way, base_memory: int | None, memory: int | None) -> str:
-    base, found = comparison.ways[0].label, speedup(comparison, way, whole)
+def _judge(base: str, way: Way, found: Ratio | None, draft: int) -> str:
+    """A sentence about one way. ``draft``: bytes more than the first way takes."""
+    name = way.label
     if found is None:
-        return f"{way.label} did not run."
+        return f"{name} did not run."
     if found.count < ENOUGH:
         runs = "one run" if found.count == 1 else f"{found.count} runs"
-        return f"{way.label} took {_times(found.median)} in {runs}: too few to say more."
+        return f"{name} was {found.median:.2f}x as fast as {base} in {runs}: too few to say more."
+    spread = f"({found.low:.2f} to {found.high:.2f})"
     if found.faster:
-        words = f"{way.label} is {found.median:.2f}x faster than {base} here ({found.low:.2f} to {found.high:.2f})"
+        words = f"{name} is {found.median:.2f}x faster than {base} here {spread}"
     elif found.slower:
-        words = f"{way.label} is slower than {base} here: {found.median:.2f}x ({found.low:.2f} to {found.high:.2f})"
+        words = f"{name} is slower than {base} here: {found.median:.2f}x as fast {spread}"
     else:
-        spread = f"({found.low:.2f} to {found.high:.2f})"
-        words = f"no difference between {way.label} and {base} that {found.count} runs could show {spread}"
-    more = memory - base_memory if memory is not None and base_memory is not None else 0
-    return words + (f"; its draft takes {more / 1e9:.1f} GB." if more > 50_000_000 else ".")
+        words = f"No difference between {name} and {base} that {found.count} runs could show {spread}"
+    return words + (f"; its draft takes {draft / 1e9:.1f} GB." if draft > A_DRAFT else ".")
 
 
-def _times(ratio: float) -> str:
-    return f"1/{ratio:.2f} of the time" if ratio >= 1 else f"{1 / ratio:.2f} times the time"
+def _all_alike(base: str, found: Sequence[tuple[Way, Ratio, int]]) -> str:
+    """One sentence about two or more ways that show no difference."""
+    *first, last = [way.label for way, _, _ in found]
+    names = f"Neither {first[0]} nor {last}" if len(first) == 1 else f"None of {', '.join(first)} and {last}"
+    runs = min(ratio.count for _, ratio, _ in found)
+    low, high = min(ratio.low for _, ratio, _ in found), max(ratio.high for _, ratio, _ in found)
+    words = f"{names} differs from {base} by more than {runs} runs could show ({low:.2f} to {high:.2f})"
+    sizes = sorted({f"{draft / 1e9:.1f}" for _, _, draft in found if draft > A_DRAFT}, key=float)
+    if not sizes:
+        return f"{words}."
+    return f"{words}; a draft takes {sizes[0] if len(sizes) == 1 else f'{sizes[0]} to {sizes[-1]}'} GB."
 
 
 def _middle(runs: list[Run], figure: Callable[[Run], float | None], words: Callable[[float], str]) -> str:
@@ -188,7 +215,7 @@ def _accepted(runs: list[Run]) -> str:
 
 
 def _seconds(value: float) -> str:
-    return f"{value:.2f} s"
+    return duration(value, digits=2)
 
 
 def _gigabytes(size: int) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from app.chats.proof import left_out_words
 from app.history.drop import LEAST_TOKENS, MOST_ANSWERS, Verdict, judge
 from app.history.past import Mode, PastAnswer, read_past
 
@@ -41,13 +42,16 @@ class Group:
 class History:
     """Answers of a store, newest first."""
 
-    def __init__(self, answers: Sequence[PastAnswer] = ()) -> None:
+    def __init__(self, answers: Sequence[PastAnswer] = (), damaged: int = 0) -> None:
+        """``damaged``: records that cannot be read, beside these."""
         self.answers = answers
+        self.left_out = left_out_words(damaged, "the speeds")
+        """A sentence about these; empty for none."""
 
     @classmethod
     def read(cls, file: Path | None) -> History:
-        """Blocking; of a large store a tenth of a second."""
-        return cls(read_past(file))
+        """Blocking; of a large store a tenth of a second. Raises UnreadableStoreError."""
+        return cls(*read_past(file))
 
     def pairs(self) -> Iterator[tuple[PastAnswer, tuple[Group, ...]]]:
         """The newest answer of every pair, and its modes; the pair that answered last comes first."""

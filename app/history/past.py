@@ -3,25 +3,28 @@ on a connection of its own; receipts are not read whole: the prompt's tokens sta
 
 from __future__ import annotations
 
-import contextlib
 import json
-import sqlite3
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
+
+from app.chats.readonly import read_rows
 
 ANSWERS: Final = 1000
 """The newest answers that are looked at, of all pairs together."""
 
 _QUERY: Final = """
     SELECT message,
-        json_extract(receipt, '$.created', '$.mode', '$.target', '$.draft.path', '$.draft.fingerprint',
-            '$.settings.speculation', '$.settings.draft_max', '$.backend', '$.threads', '$.versions', '$.build'),
-        json_extract(stats, '$.decode_tokens_per_second', '$.output_tokens', '$.prompt_tokens', '$.speedup',
-            '$.other_cores')
+        CASE WHEN json_valid(receipt) THEN
+            json_extract(receipt, '$.created', '$.mode', '$.target', '$.draft.path', '$.draft.fingerprint',
+                '$.settings.speculation', '$.settings.draft_max', '$.backend', '$.threads', '$.versions', '$.build')
+        END,
+        CASE WHEN json_valid(stats) THEN
+            json_extract(stats, '$.decode_tokens_per_second', '$.output_tokens', '$.prompt_tokens', '$.speedup',
+                '$.other_cores')
+        END
     FROM (SELECT message, receipt, stats FROM figures WHERE receipt IS NOT NULL ORDER BY message DESC LIMIT ?)
-    WHERE json_valid(receipt) AND json_valid(stats)
     """
 
 
@@ -62,24 +65,36 @@ class PastAnswer:
     """What it was made with, by name: versions, threads, where it ran, how far it drafted."""
 
 
-def read_past(file: Path | None, most: int = ANSWERS) -> list[PastAnswer]:
-    """From the store ``file``, newest first; nothing where there is none, or none that can be read."""
-    if file is None or not file.is_file():
-        return []
-    try:
-        with contextlib.closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=1.0)) as db:
-            rows = db.execute(_QUERY, (most,)).fetchall()
-    except sqlite3.Error:
-        return []
-    found = (_answer(number, json.loads(receipt), json.loads(stats)) for number, receipt, stats in rows)
-    return [answer for answer in found if answer is not None]
+class Past(NamedTuple):
+    """``damaged``: how many records cannot be read."""
+
+    answers: list[PastAnswer]
+    damaged: int = 0
+
+
+def read_past(file: Path | None, most: int = ANSWERS) -> Past:
+    """From the store ``file``, newest first; nothing where there is none. Raises UnreadableStoreError."""
+    if file is None:
+        return Past([])
+    found, damaged = list[PastAnswer](), 0
+    for number, receipt, stats in read_rows(file, _QUERY, (most,)):
+        try:
+            answer = _answer(number, json.loads(receipt or ""), json.loads(stats or ""))
+        except ValueError:
+            damaged += 1
+        else:
+            found += [answer] if answer is not None else []
+    return Past(found, damaged)
 
 
 def _answer(number: int, receipt: Sequence[Any], stats: Sequence[Any]) -> PastAnswer | None:
-    """None where something is missing that every receipt of ours has."""
+    """None for an answer that is too short to have a speed. ValueError where something is missing that every record
+    of ours has."""
     created, mode, target, draft, draft_mark, speculation, longest, backend, threads, versions, build = receipt
     rate, tokens, prompt, speedup, others = stats
-    if not isinstance(target, dict) or not isinstance(rate, (int, float)) or not isinstance(tokens, int):
+    if not isinstance(target, dict) or not isinstance(tokens, int):
+        raise ValueError
+    if not isinstance(rate, (int, float)):
         return None
     path = str(target.get("path", ""))
     return PastAnswer(

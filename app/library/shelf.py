@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app import paths
+from app.chats.readonly import UnreadableStoreError
 from app.history.groups import History
 from app.history.speeds import latest_speeds
 from app.library.added_folders import AddedFolderError, add_folder, added_folders, remove_folder
@@ -66,19 +67,28 @@ class Shelf:
     def listing(self) -> Listing:
         """Look at catalogue and disk anew."""
         inventory, room = self._look(), self._room()
-        self._history = history = History.read(paths.chats_file())
+        history, complaint = self._read_history()
         entries = list(all_entries(inventory, room, latest_speeds(history.answers)))
         known = {entry.key for entry in entries}
         entries += [_coming(one) for one in self.downloads() if one.key not in known and one.running]
         return Listing(
             entries=tuple({entry.key: entry for entry in entries}.values()),
-            complaints=inventory.complaints,
+            complaints=(*inventory.complaints, *([complaint] if complaint else [])),
             free_disk=room.disk,
             memory=room.memory,
             free_memory=room.free_memory,
             cores=room.cores,
             free_gpu_memory=room.on_gpus if room.gpus else None,
         )
+
+    def _read_history(self) -> tuple[History, str]:
+        """How fast models were here, and a sentence about what of it cannot be read."""
+        try:
+            self._history = History.read(paths.chats_file())
+        except UnreadableStoreError as error:
+            self._history = History()
+            return self._history, str(error)
+        return self._history, self._history.left_out
 
     def see_gpus(self, gpus: Sequence[Device]) -> None:
         """What the engine said of GPUs with memory of their own; until then main memory alone counts."""

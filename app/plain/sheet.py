@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from app import receipt_sheet
-from app.receipt import notes, seconds
+from app.chats.proof import no_proof
+from app.receipt import duration, notes
 from app.tui.names import pair_of
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from engine.stats import Stats
 
 _GAP: Final = re.compile(r"\s{2,}")
-NO_PROOF: Final = "This answer has no receipt: the engine had to be stopped."
 
 
 def text_of(turn: Turn) -> str:
@@ -26,13 +26,13 @@ def text_of(turn: Turn) -> str:
     stats = figures.stats() if figures else None
     proof = figures.receipt() if figures else None
     if stats is None:
-        return NO_PROOF
+        return no_proof(figures)
     lines = _section("Speed", receipt_sheet.speed(stats))
     times = [*map(_share, receipt_sheet.times(stats)), *_lines(receipt_sheet.total(stats))]
     lines += _section("Where the time went", times)
     lines += _section("Tokens", receipt_sheet.tokens(stats, proof))
     lines += _drafts(stats)
-    lines += _made(stats, proof) if proof is not None else [NO_PROOF]
+    lines += _made(stats, proof) if proof is not None else [no_proof(figures)]
     return "\n".join([*lines, "slipstream help figures explains every figure."])
 
 
@@ -63,5 +63,4 @@ def _lines(rows: Iterable[Row | str]) -> list[str]:
 
 
 def _share(part: receipt_sheet.Time) -> str:
-    share = f", {part.share} percent" if part.share is not None else ""
-    return f"{part.label}: {seconds(part.seconds)} seconds{share}"
+    return f"{part.label}: {duration(part.seconds, spoken=True)}, {part.share} percent"

@@ -7,6 +7,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
+from app.chats.proof import NO_TOKENS
 from app.compare.order import fork
 from app.compare.runs import Engine
 from app.replay.circumstances import differences, file_trouble
@@ -34,6 +35,11 @@ UNEXPLAINED: Final = (
     "Nothing that the record tells of is otherwise now. Of a model file that is its size and its first and last MiB; "
     "the middle is not compared: slipstream models verify reads whole the files that Slipstream fetched. "
     "If the file is good, the answer's record or this engine is wrong."
+)
+
+PASSES_LOST: Final = (
+    "By which passes it was made is not known, since it was cut off before its end; in fast mode those of another "
+    "width may round otherwise, so this difference proves nothing."
 )
 
 Changed = Callable[[int, int], None]
@@ -110,7 +116,7 @@ async def make_again(
 ) -> Outcome:
     """Hold the pair of :func:`wanted_pair`, make the answer again and compare. Raises CannotReplay."""
     if not answer.token_ids:
-        raise CannotReplay("The answer cannot be made again: it ended before a token of it was kept.")
+        raise CannotReplay(NO_TOKENS)
     load = wanted_pair(answer)
     if not holds(engine.pair, answer, manner):
         async with aclosing(engine.load(load)) as events:
@@ -130,17 +136,7 @@ async def make_again(
 
 
 async def _by_passes(engine: Engine, answer: KeptAnswer, changed: Changed) -> Outcome:
-    receipt = answer.receipt
-    wanted = Replay(
-        id=0,
-        prompt_ids=receipt.prompt_ids,
-        token_ids=answer.token_ids,
-        continued_from=receipt.continued_from,
-        passes=receipt.passes,
-        sampling=receipt.settings.sampling,
-        seed=receipt.seed,
-    )
-    async with aclosing(engine.replay(wanted)) as events:
+    async with aclosing(engine.replay(_replay(answer, answer.token_ids))) as events:
         async for event in events:
             if isinstance(event, Failed):
                 raise CannotReplay(event.message)
@@ -151,6 +147,39 @@ async def _by_passes(engine: Engine, answer: KeptAnswer, changed: Changed) -> Ou
                 place, now = (found.index, found.chosen) if found else (None, None)
                 return Outcome("passes", event.compared, place, "", found, now)
     raise CannotReplay("The engine's reply has no end.")
+
+
+def _replay(answer: KeptAnswer, token_ids: tuple[int, ...], watch: tuple[int, ...] = ()) -> Replay:
+    receipt = answer.receipt
+    return Replay(
+        id=0,
+        prompt_ids=receipt.prompt_ids,
+        token_ids=token_ids,
+        continued_from=receipt.continued_from,
+        passes=receipt.passes,
+        sampling=receipt.settings.sampling,
+        seed=receipt.seed,
+        watch=watch,
+    )
+
+
+async def _probabilities(engine: Engine, answer: KeptAnswer, place: int, now: int) -> Difference | None:
+    """What the model gives the token that stood at ``place`` and the one that stands there now; None where that cannot
+    be computed here."""
+    then = answer.token_ids[place]
+    async with aclosing(engine.replay(_replay(answer, answer.token_ids[: place + 1], (now,)))) as events:
+        async for event in events:
+            if isinstance(event, Replayed) and then in event.watched and now in event.watched:
+                share = event.watched
+                return Difference(
+                    index=place,
+                    expected=then,
+                    chosen=now,
+                    expected_probability=share[then],
+                    chosen_probability=share[now],
+                    width=1,
+                )
+    return None
 
 
 async def _anew(engine: Engine, answer: KeptAnswer, mode: SpeculationMode, changed: Changed) -> Outcome:
@@ -166,17 +195,36 @@ async def _anew(engine: Engine, answer: KeptAnswer, mode: SpeculationMode, chang
             if isinstance(event, Finished):
                 place, ids = fork(answer.token_ids, event.token_ids), event.token_ids
                 now = ids[place] if place is not None and place < len(ids) else None
-                return Outcome(mode, len(ids), place, "", now=now)
-    raise CannotReplay("The engine's reply has no end.")
+                found = Outcome(mode, len(ids), place, "", now=now)
+                break
+        else:
+            raise CannotReplay("The engine's reply has no end.")
+    if found.place is not None and found.now is not None and found.place < count:
+        found.difference = await _probabilities(engine, answer, found.place, found.now)
+    return found
 
 
 def _words(answer: KeptAnswer, outcome: Outcome) -> str:
-    how = "by the passes it was made by" if outcome.manner == "passes" else f"anew, speculation {outcome.manner}"
+    how = how_words(answer, outcome.manner)
     if outcome.place is None:
         return f"Identical: {outcome.compared:,} tokens made again {how}."
     words = f"Different from token {outcome.place + 1} of {len(answer.token_ids):,} on, made again {how}."
     if outcome.circumstances:
         return f"{words} The likely cause: {outcome.circumstances[0]}"
+    if _passes_lost(answer):
+        return f"{words} {PASSES_LOST}"
     if outcome.manner != "passes" and not answer.receipt.mode.startswith(EXACT):
         return f"{words} In fast mode passes of another width may round otherwise: try it by its own passes."
     return f"{words} {UNEXPLAINED}"
+
+
+def how_words(answer: KeptAnswer, manner: Manner) -> str:
+    """In which way it is made again."""
+    if manner != "passes":
+        return f"anew, speculation {manner}"
+    return "by the passes it was made by" if answer.receipt.passes else "plainly, a token a pass"
+
+
+def _passes_lost(answer: KeptAnswer) -> bool:
+    """Whether the widths of its passes matter and are not known: only an answer's end tells them."""
+    return not answer.receipt.passes and not answer.receipt.mode.startswith(EXACT)

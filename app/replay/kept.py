@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
-import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from app.chats.proof import damaged_words
+from app.chats.readonly import read_rows
 from app.chats.seal import is_broken
 from engine.protocol import AnswerSoFar, GenerateSettings, Receipt
 from engine.stats import Stats
@@ -27,7 +27,7 @@ class DamagedRecordError(Exception):
 
     def __init__(self, answer: int) -> None:
         self.id = answer
-        super().__init__(f"The record of answer {answer} is damaged, or a later version of Slipstream wrote it.")
+        super().__init__(damaged_words(answer))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,31 +62,21 @@ class KeptAnswer:
 
 
 def kept_answer(store: Path, answer: int) -> KeptAnswer | None:
-    """The answer with this id; None where there is none with a receipt. Raises DamagedRecordError."""
+    """The answer with this id; None where there is none with a receipt. Raises DamagedRecordError and, like all that
+    reads here, UnreadableStoreError."""
     found = next(iter(_read(store, _ONE, (answer,))), None)
     if isinstance(found, DamagedRecordError):
         raise found
     return found
 
 
-def last_answers(store: Path, chat: int | None = None, *, most: int = 1) -> list[KeptAnswer]:
-    """The newest answers of any chat, or of this one, newest first; those whose record is damaged are left out."""
-    return [found for found in last_records(store, chat, most=most) if isinstance(found, KeptAnswer)]
-
-
 def last_records(store: Path, chat: int | None = None, *, most: int = 1) -> list[KeptAnswer | DamagedRecordError]:
-    """The same, with what is damaged in its place."""
+    """The newest answers of any chat, or of this one, newest first, with what is damaged in its place."""
     return _read(store, _LAST, (chat, most))
 
 
-def _read(store: Path, query: str, values: tuple[int | None, ...]) -> list[KeptAnswer | DamagedRecordError]:
-    if not store.is_file():
-        return []
-    try:
-        with contextlib.closing(sqlite3.connect(f"{store.absolute().as_uri()}?mode=ro", uri=True, timeout=1.0)) as db:
-            return [_answer(row) for row in db.execute(query, values)]
-    except sqlite3.Error:
-        return []
+def _read(store: Path, query: str, values: Sequence[int | None]) -> list[KeptAnswer | DamagedRecordError]:
+    return [_answer(row) for row in read_rows(store, query, values)]
 
 
 def _answer(row: Sequence[Any]) -> KeptAnswer | DamagedRecordError:

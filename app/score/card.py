@@ -34,14 +34,17 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """``expected``: whole answers of the best way against plain ones; ``limit``: what keeps it from being more."""
+    """``best``: the way that is worth taking, None where that is not known. ``expected``: whole answers of it against
+    plain ones. ``limit``: what keeps it from being more."""
 
     rows: tuple[Row, ...]
-    best: str
+    best: str | None
     expected: Estimate | None
     limit: str
     curve: tuple[tuple[int, float], ...]
     """(draft length, expected gain while decoding) of the draft model, or of lookup where it proposes."""
+    rival: tuple[str, Estimate] | None = None
+    """Where ``best`` is ``off`` or not known: the best other way, and what it would be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ def judge(found: Measured) -> Card:
     drafter = "draft" if found.pair.draft else "lookup"
     draft, acceptance = _draft_cost(found, runs), _by_position(runs, drafter)
     curve = tuple(gains(costs, draft, acceptance)) if costs else ()
-    best, expected = _best(found.bench)
+    best, expected, rival = _best(found.bench)
     rows = [
         _pass_row(costs),
         *([_draft_row(draft, found.pair)] if found.pair.draft else []),
@@ -74,7 +77,7 @@ def judge(found: Measured) -> Card:
         _share_row(runs[found.bench.ways[0]]),
         _load_row(found.foreign),
     ]
-    return Card(tuple(rows), best, expected, _limit(rows, best, expected), curve)
+    return Card(tuple(rows), best, expected, _limit(rows, best), curve, rival)
 
 
 def as_json(card: Card, found: Measured) -> dict[str, Any]:
@@ -83,9 +86,8 @@ def as_json(card: Card, found: Measured) -> dict[str, Any]:
         "model": found.pair.target.name,
         "draft": found.pair.draft.name if found.pair.draft else None,
         "best": card.best,
-        "expected_speedup": None
-        if card.expected is None
-        else {"value": card.expected.value, "low": card.expected.low, "high": card.expected.high},
+        "expected_speedup": _interval(card.expected),
+        "rival": None if card.rival is None else {"way": card.rival[0], "speedup": _interval(card.rival[1])},
         "limit": card.limit,
         "rows": [{"name": row.name, "value": row.value, "words": row.words, "good": row.good} for row in card.rows],
         "curve": [{"length": length, "gain": gain} for length, gain in card.curve],
@@ -108,13 +110,29 @@ def as_text(card: Card, found: Measured) -> list[str]:
 
 
 def best_words(card: Card) -> str:
-    """The best way here, and what it brings, in one sentence."""
+    """The best way here, and what it brings or, where that is nothing, what another would be."""
+    if card.best is None:
+        if card.rival is None:
+            return "Which way is best here is not known: no two runs could be compared."
+        label, found = card.rival
+        return (
+            f"Which way is best here is not known: {label} {found.value:.2f}x in one pair of runs, too few to say more."
+        )
+    if card.rival is not None:
+        label, found = card.rival
+        doubt = ", no gain for certain" if round(found.value, 2) > 1 else ""
+        return f"Best here: {card.best}. {label} would be {found.value:.2f}x{_range(found)}{doubt}."
     if card.expected is None:
         return f"Best here: {card.best}."
-    found = card.expected
-    if found.low is None or found.high is None:
-        return f"Which way is best here is not known: {found.value:.2f}x in one pair of runs, too few to say more."
-    return f"Best here: {card.best}, {found.value:.2f}x on whole answers ({found.low:.2f} to {found.high:.2f})."
+    return f"Best here: {card.best}, {card.expected.value:.2f}x on whole answers{_range(card.expected)}."
+
+
+def _range(found: Estimate) -> str:
+    return "" if found.low is None or found.high is None else f" ({found.low:.2f} to {found.high:.2f})"
+
+
+def _interval(found: Estimate | None) -> dict[str, float | None] | None:
+    return None if found is None else {"value": found.value, "low": found.low, "high": found.high}
 
 
 def _bars(curve: Sequence[tuple[int, float]], width: int = 40) -> list[str]:
@@ -155,17 +173,22 @@ def _by_position(runs: Mapping[Way, list[Run]], drafter: str) -> list[float]:
     return [a / v for a, v in zip(accepted, verified, strict=False) if v]
 
 
-def _best(bench: Bench) -> tuple[str, Estimate | None]:
-    """The way with the largest mean, if its whole interval is above 1; else, and where one ratio has none, ``off``."""
+def _best(bench: Bench) -> tuple[str | None, Estimate | None, tuple[str, Estimate] | None]:
+    """The best way, what it brings, and its rival. The way with the largest mean, if its whole interval is above 1;
+    else ``off``, which is 1 by definition; None where there is no interval to tell by."""
     found = []
     for way in bench.ways[1:]:
         ratios = [paired_ratios(comparison, way, whole) for comparison in bench.comparisons]
         if (value := estimate(ratios)) is not None:
-            found.append((value.value, way.label, value))
+            found.append((way.label, value))
     if not found:
-        return bench.ways[0].label, None
-    _, label, value = max(found, key=lambda each: each[0])
-    return (label, value) if value.low is not None and value.low > 1 else ("off", value)
+        return None, None, None
+    label, value = max(found, key=lambda each: each[1].value)
+    if value.low is None:
+        return None, None, (label, value)
+    if value.low > 1:
+        return label, value, None
+    return bench.ways[0].label, Estimate(1.0, 1.0, 1.0, value.count), (label, value)
 
 
 def _pass_row(costs: Mapping[int, float]) -> Row:
@@ -242,14 +265,14 @@ def _load_row(foreign: float | None) -> Row:
     return Row("other work", f"{foreign:.1f}", words if quiet else f"{words}; measure again when they are done", quiet)
 
 
-def _limit(rows: Sequence[Row], best: str, expected: Estimate | None) -> str:
+def _limit(rows: Sequence[Row], best: str | None) -> str:
     """The first row that speaks against it, in the order in which they matter."""
     against = {row.name: row for row in rows if row.good is False}
     for name in ("other work", "break-even", "decoding", "longer passes", "a proposal", "accepted"):
         if name in against:
             row = against[name]
             return f"What limits it: {row.name}, {row.value} ({row.words})."
-    if expected is not None and expected.low is None:
+    if best is None:
         return "What limits it is not known from one run of each way: measure more."
     if best == "off":
         return "What limits it: too few proposals are right on this work."

@@ -7,15 +7,16 @@ import statistics
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
+from app.chats.proof import left_out_words
 from app.compare import runs
 from app.compare.bench import Bench, run_bench
 from app.compare.memory import memory_of
 from app.compare.runs import Run, RunFailed
 from app.compare.suite import Task, bundled, choose
 from app.compare.ways import Way
-from app.replay.kept import last_answers
+from app.replay.kept import KeptAnswer, last_records
 from app.score.card import Measured
 from engine.files.fingerprint import fingerprint
 from engine.protocol import ErrorCode, Failed, GenerateSettings, LoadSettings, SelfTested
@@ -43,16 +44,24 @@ def bundled_tasks() -> list[Task]:
     return choose(bundled(), [], 1)
 
 
-def own_tasks(store: Path, target: Path) -> list[Task]:
+class OwnTasks(NamedTuple):
+    """``left_out``: a sentence about records among them that cannot be read; empty where all can."""
+
+    tasks: list[Task]
+    left_out: str
+
+
+def own_tasks(store: Path, target: Path) -> OwnTasks:
     """The latest requests that this very file has answered; their text stays on this machine. OSError where the file
-    cannot be read."""
+    cannot be read, UnreadableStoreError where the chats cannot."""
     mark = fingerprint(target)
-    answers = [
-        answer
-        for answer in last_answers(store, most=LOOKED_AT)
-        if answer.receipt.target.fingerprint == mark and answer.receipt.prompt_ids
-    ]
-    return [Task(str(answer.id), "own chats", (), answer.receipt.prompt_ids) for answer in answers[:OWN_CHATS]]
+    records = last_records(store, most=LOOKED_AT)
+    answers = [record for record in records if isinstance(record, KeptAnswer)]
+    own = [answer for answer in answers if answer.receipt.target.fingerprint == mark and answer.receipt.prompt_ids]
+    return OwnTasks(
+        [Task(str(answer.id), "own chats", (), answer.receipt.prompt_ids) for answer in own[:OWN_CHATS]],
+        left_out_words(len(records) - len(answers), "your own requests"),
+    )
 
 
 def scoring(tasks: Sequence[Task], wanted: GenerateSettings, load: LoadSettings, repetitions: int = RUNS) -> Bench:

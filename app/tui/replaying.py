@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from app.chats.proof import NO_PROOF, no_proof
 from app.chats.seal import is_broken
 from app.replay.again import CannotReplay, holds, manner_of, wanted_pair
 from app.replay.kept import KeptAnswer
 from app.tui.names import full_name
 from app.tui.screens.replay import ReplayScreen
-from app.tui.screens.turns import NO_PROOF
 from app.tui.widgets.turns import AnswerTurn
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def open_replay(screen: ChatScreen, how: str) -> str:
         return reason
     answer = _kept(view, screen.chat.title) if isinstance(view, AnswerTurn) else None
     if answer is None:
-        return NO_PROOF
+        return no_proof(view.turn.figures) if view else NO_PROOF
     if screen.answering.state.is_loading:
         return LOADING
     try:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from app.chats.readonly import UnreadableStoreError
 from app.clean import clean_line
 from app.history.drop import judge
 from app.history.past import read_past
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     from app.history.past import Mode
     from app.tui.live import LiveAnswer
     from app.tui.screens.chat import ChatScreen
+
+log = logging.getLogger(__name__)
 
 LOOKED_AT: Final = 400
 """The newest answers among which its like are looked for."""
@@ -37,7 +41,11 @@ class SpeedWatch:
             self._screen.run_worker(self._look(live, message.id), group="speed", exit_on_error=False)
 
     async def _look(self, live: LiveAnswer, number: int) -> None:
-        past = await aside(read_past, self._file, LOOKED_AT)
+        try:
+            past = (await aside(read_past, self._file, LOOKED_AT)).answers
+        except UnreadableStoreError as error:  # the store's own keeper tells of it, and mends it
+            log.warning("an answer was not held against its like: %s", error)
+            return
         answer = next((answer for answer in past if answer.id == number), None)
         verdict = judge(answer, past) if answer is not None else None
         if answer is None or verdict is None or not self._is_news(answer.marks, answer.mode, verdict):

@@ -12,6 +12,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from app.chats.records import Figures
+from app.chats.seal import Sealer
 from engine.stats import Stats, until_now
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class Unfinished:
     """Characters of the text that each token completed."""
     attachments: tuple[AttachedFile, ...] = ()
     """Files that the conversation quotes."""
+    _sealer: tuple[Receipt, Sealer] | None = None
+    """Of the receipt at hand: a checkpoint comes every second, and a prompt may be long."""
 
     def take(self, delta: TextDelta) -> None:
         """More of the answer has come."""
@@ -84,8 +87,10 @@ class Unfinished:
     def _proof(self, count: int) -> Receipt | None:
         if self.receipt is None:
             return None
-        lengths = tuple(self.lengths[:count])
-        return self.receipt.model_copy(update={"text_lengths": lengths, "attachments": self.attachments})
+        if self._sealer is None or self._sealer[0] is not self.receipt:
+            self._sealer = self.receipt, Sealer.of(self.receipt)
+        lengths, seal = tuple(self.lengths[:count]), self._sealer[1].seal(self.token_ids[:count])
+        return self.receipt.model_copy(update={"text_lengths": lengths, "attachments": self.attachments, "seal": seal})
 
     def _figures(self, message: int, count: int, stats: Stats | None, reason: str) -> Figures | None:
         proof = self._proof(count)

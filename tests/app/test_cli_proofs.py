@@ -20,7 +20,7 @@ import pytest
 from app.chats.store import open_chats
 from engine.client import EngineClient
 from engine.protocol import ExactnessMode, Finished, GenerateSettings, LoadSettings, Message, ModelFile, Sampling
-from engine.stats import FIGURES
+from engine.stats import FACTORS, FIGURES
 
 ROOT = Path(__file__).resolve().parents[2]
 SLIPSTREAM = Path(sys.executable).with_name("slipstream")
@@ -93,7 +93,7 @@ def test_compare_runs_both_ways_and_finds_the_same_answer(slipstream: Slipstream
     assert found["identical"] is True
     assert [run["way"] for run in found["runs"]] == ["off", "auto", "auto", "off", "auto", "off"]
     assert found["speedup"]["auto"]["count"] == 3
-    assert found["verdict"].startswith(("auto is ", "no difference between auto and off"))
+    assert found["verdict"].startswith(("auto is ", "No difference between auto and off"))
     for run in found["runs"]:
         assert run["stats"]["prompt_tokens_cached"] == 0
         assert run["wall_seconds"] >= run["stats"]["total_seconds"]
@@ -273,7 +273,8 @@ def test_speeds_tells_what_the_store_knows(slipstream: Slipstream, home: Path, s
 def test_help_has_one_definition_of_every_figure(slipstream: Slipstream) -> None:
     said = slipstream("help", "figures").stdout
     names = [line.split()[0] for line in said.splitlines() if line and not line.startswith(" ")]
-    assert names == [*FIGURES]
+    assert names == [*FIGURES, *FACTORS]
+    assert "median over pairs of alternating runs (in compare: 1.31x)" in " ".join(said.split())
     assert "(under an answer: tok/s)" in " ".join(said.split())
 
 

@@ -113,11 +113,36 @@ def test_percent_is_0_or_100_only_when_it_is_exact(part: int, whole: int, words:
 
 
 @pytest.mark.parametrize(
-    ("value", "words"),
-    [(0.004, "0.00"), (0.04, "0.04"), (0.094, "0.09"), (0.096, "0.1"), (0.42, "0.4"), (9.94, "9.9"), (12.3, "12")],
+    ("value", "words", "exact"),
+    [
+        (0.00002, "0.1 ms", "0.1 ms"),
+        (0.0004, "0.4 ms", "0.4 ms"),
+        (0.004, "4 ms", "4 ms"),
+        (0.0994, "99 ms", "99 ms"),
+        (0.0996, "0.1 s", "0.10 s"),
+        (0.42, "0.4 s", "0.42 s"),
+        (9.94, "9.9 s", "9.94 s"),
+        (12.3, "12 s", "12.30 s"),
+    ],
 )
-def test_seconds(value: float, words: str) -> None:
-    assert receipt.seconds(value) == words
+def test_a_duration_is_never_zero_where_it_is_something(value: float, words: str, exact: str) -> None:
+    assert receipt.duration(value) == words
+    assert receipt.duration(value, digits=2) == exact
+    assert receipt.duration(value, spoken=True).split()[1] == {"s": "seconds", "ms": "milliseconds"}[words.split()[1]]
+
+
+@pytest.mark.parametrize(
+    ("parts", "found"),
+    [
+        ((), []),
+        ((1, 1, 1), [34, 33, 33]),
+        ((0.2, 0.3, 0.4, 99.1), [0, 0, 1, 99]),
+        ((0.9, 0.9, 0.9, 0.9, 96.4), [1, 1, 1, 1, 96]),
+        ((5,), [100]),
+    ],
+)
+def test_shares_are_a_hundred_together(parts: tuple[float, ...], found: list[int]) -> None:
+    assert receipt.shares(parts) == found
 
 
 def make_receipt(drafter: str, refused: str | None, speculation: SpeculationMode, *notes: str) -> Receipt:

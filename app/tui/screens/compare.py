@@ -20,7 +20,7 @@ from app.compare.conduct import Comparison, conduct
 from app.compare.memory import memory_of
 from app.compare.report import busy_words, same_words
 from app.compare.runs import Run, RunFailed
-from app.compare.verdict import faster_way, first_fork, table, verdict
+from app.compare.verdict import factor_legend, faster_way, first_fork, table, verdict
 from app.compare.ways import Way
 from app.tui import motion
 from app.tui.background import aside
@@ -78,6 +78,7 @@ class CompareScreen(Screen["Way | None"]):
             with Horizontal(id="table-and-plot"):
                 yield CompareTable()
                 yield CurvePlot()
+            yield Static(id="factor", markup=False)
             yield Static(id="same", markup=False)
             yield Static(id="verdict", markup=False)
         yield KeyBar()
@@ -153,7 +154,12 @@ class CompareScreen(Screen["Way | None"]):
             pane.show(run, latest[0], current=run is not None and run is self._current)
         self.query_one(CompareTable).show(comparison, table(comparison, self._memory))
         self.query_one(CurvePlot).show([run.curve if run else [] for run in latest])
+        self._explain_factor()
         self._say()
+
+    def _explain_factor(self) -> None:
+        factor = self.query_one("#factor", Static)
+        factor.update(Content.styled(clean_line(factor_legend(self.comparison), 200), "$faint"))
 
     def _latest(self, way: Way) -> Run | None:
         """The newest run of this way, whole or not."""

@@ -41,7 +41,7 @@ class ReadingScreen(TurnScreen):
         target = view or self.target("receipt")
         view = target if isinstance(target, AnswerTurn) else None
         if view is None or view.receipt.stats is None:
-            self.say(NO_RECEIPT)
+            self.say(self.why_not("receipt") or NO_RECEIPT)
             return
         from app.tui.screens.receipt import ReceiptScreen  # with its own style sheet: not before it is wanted
 

@@ -12,6 +12,7 @@ from textual.content import Content
 from textual.screen import Screen
 
 from app import receipt, receipt_sheet
+from app.chats.proof import no_proof
 from app.clean import clean_line
 from app.tui.keys import RECEIPT
 from app.tui.names import pair_of
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
     from app.chats.records import Figures
     from engine.protocol import Receipt
     from engine.stats import Stats
-
-NO_PROOF = "This answer has no receipt: the engine had to be stopped, or the answer is still being written."
 
 
 class ReceiptHeader(Line):
@@ -71,9 +70,10 @@ class Measured(Sheet):
 class Made(Sheet):
     """The right column: what was proposed, how the answer was made, and with what."""
 
-    def __init__(self, stats: Stats, proof: Receipt | None) -> None:
+    def __init__(self, stats: Stats, proof: Receipt | None, why_not: str) -> None:
+        """``why_not``: why there is no ``proof``, where there is none."""
         super().__init__()
-        self._stats, self._proof = stats, proof
+        self._stats, self._proof, self._why_not = stats, proof, why_not
 
     def lines(self, width: int) -> list[Content]:
         stats, proof = self._stats, self._proof
@@ -81,7 +81,7 @@ class Made(Sheet):
         blocks = [[*heading("drafts"), *rows(proposed, width)]] if proposed else []
         blocks += [drafter(found, width) for found in receipt_sheet.drafters(stats)]
         if proof is None:
-            return _apart([*blocks, small(NO_PROOF, width)])
+            return _apart([*blocks, small(self._why_not, width)])
         blocks.append(
             [*heading("how it was made"), *rows(receipt_sheet.making(stats, proof), width, label=LABEL_OF_WORDS)]
         )
@@ -107,7 +107,7 @@ class ReceiptScreen(Screen[None]):
         yield ReceiptHeader(self._proof)
         with VerticalScroll(id="receipt-sheets", can_focus=False), Horizontal(id="receipt-columns"):
             yield Measured(self._stats, self._proof)
-            yield Made(self._stats, self._proof)
+            yield Made(self._stats, self._proof, no_proof(self._figures))
         yield NoticeLine()
         yield KeyBar()
         yield TooSmall(markup=False)

@@ -14,7 +14,7 @@ from textual.screen import ModalScreen
 from textual.widgets import Static
 
 from app.clean import clean, clean_line
-from app.replay.again import CannotReplay, Manner, Outcome, make_again
+from app.replay.again import CannotReplay, Manner, Outcome, how_words, make_again
 from app.replay.kept import KeptAnswer
 from app.replay.shown import details
 from app.tui.background import aside
@@ -37,7 +37,7 @@ class ReplayHeader(Line):
 
     def __init__(self, answer: KeptAnswer, manner: Manner) -> None:
         super().__init__()
-        how = "by its own passes" if manner == "passes" else f"anew, speculation {manner}"
+        how = "by its own passes" if manner == "passes" and answer.receipt.passes else how_words(answer, manner)
         self._left = Content.assemble(
             ("replay", "bold $accent"),
             (" · ", "$faint"),

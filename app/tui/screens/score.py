@@ -16,6 +16,7 @@ from textual.content import Content
 from textual.screen import Screen
 from textual.widgets import Static
 
+from app.chats.readonly import UnreadableStoreError
 from app.clean import clean, clean_line
 from app.compare.bench import Bench
 from app.compare.runs import Run, RunFailed
@@ -65,6 +66,8 @@ class ScoreScreen(Screen[None]):
         self._engine, self._load, self._title, self._wanted = engine, load, title, wanted
         self._store, self._leaves = store, leaves
         self._own: Sequence[Task] = ()
+        self._left_out = ""
+        """What of the own requests cannot be read, in a sentence."""
         self._bench: Bench | None = None
         self._doing = ""
         self._over = True
@@ -98,7 +101,9 @@ class ScoreScreen(Screen[None]):
         if self._store is None:
             return
         try:
-            self._own = await aside(own_tasks, self._store, Path(self._load.target.path))
+            self._own, self._left_out = await aside(own_tasks, self._store, Path(self._load.target.path))
+        except UnreadableStoreError as error:
+            self._left_out = str(error)
         except OSError as error:
             log.warning("own requests were not looked for: %s", error)
         if self._bench is None:
@@ -123,6 +128,8 @@ class ScoreScreen(Screen[None]):
         if count:
             requests = "request" if count == 1 else f"{count} requests"
             lines.append(_choice("o", f"on your own latest {requests} to this model, made again on this machine only"))
+        if self._left_out:
+            lines += [Content(), Content.styled(clean_line(self._left_out, 400), "$warning")]
         self.query_one("#question", Static).update(Content("\n").join(lines))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:

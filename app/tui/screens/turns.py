@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, cast
 
 from textual import actions, events, on
 
+from app.chats.proof import NO_TOKENS, no_proof
 from app.tui import continuing
 from app.tui.background import aside
 from app.tui.dialogue import WRITING
@@ -35,7 +36,6 @@ NOT_SENT: Final = "This message waits to be sent."
 ONLY_YOURS: Final = "Only a message of yours can be edited; {turn.again} asks for another answer."
 NO_TEXT: Final = "There is no text here yet."
 NO_RECEIPT: Final = "There is no answer with figures yet."
-NO_PROOF: Final = "This answer has no receipt, so it cannot be made again."
 NO_BLOCK: Final = "There is no code block here."
 ONE_VARIANT: Final = "There is no other variant: {turn.again} makes one of an answer, {turn.edit} one of a message."
 
@@ -196,7 +196,9 @@ class TurnScreen(EchoingScreen):
                 blocks = self._count_blocks(view)
                 return "" if number <= blocks else f"There is no code block {number} here." if blocks else NO_BLOCK
             case "receipt":
-                return "" if isinstance(view, AnswerTurn) and view.receipt.stats else NO_RECEIPT
+                if isinstance(view, AnswerTurn) and view.receipt.stats:
+                    return ""
+                return no_proof(turn.figures) if turn.figures else NO_RECEIPT
             case "save" if not is_live:
                 return "" if turn.text.strip() else NO_TEXT
         if live is not None:
@@ -208,8 +210,8 @@ class TurnScreen(EchoingScreen):
                 return continuing.why_not(turn)
             case "previous" | "next" if turn.variant is None:
                 return with_keys(ONE_VARIANT)
-            case "replay" if not (turn.figures and turn.figures.token_ids and turn.figures.receipt_json):
-                return NO_PROOF
+            case "replay":
+                return no_proof(turn.figures) or ("" if turn.figures and turn.figures.token_ids else NO_TOKENS)
         return ""
 
     def _why_not_action(self, parameters: tuple[object, ...]) -> str:

@@ -10,7 +10,7 @@ from textual.widgets import Static
 
 from app.clean import clean_line
 from app.compare.conduct import Comparison
-from app.compare.verdict import BY_PAIRS, Ratio, Row
+from app.compare.verdict import FACTOR, Ratio, Row
 from app.receipt import SLOWER
 from app.tui.widgets.curve_plot import STYLES as CURVES
 
@@ -35,7 +35,7 @@ class CompareTable(Static):
         labels = [clean_line(way.label, MANY if many else min(40, room)) for way in comparison.ways]
         width = MANY if many else max(min(WIDTH, room), *(len(label) for label in labels))
         titles = ((f"  {label:>{width}}", CURVES[at % len(CURVES)]) for at, label in enumerate(labels))
-        lines = [Content.assemble(" " * name, *titles, ("" if many else f"   {BY_PAIRS}", "$faint"))]
+        lines = [Content.assemble(" " * name, *titles, ("" if many else f"   {FACTOR}", "$faint"))]
         lines += [self._of_many(row, name) if many else self._line(row, name, width) for row in rows]
         self.update(Content("\n").join(lines))
 

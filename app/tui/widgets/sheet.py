@@ -12,7 +12,7 @@ from textual.widget import Widget
 
 from app.bars import LEVELS, level, split
 from app.clean import clean_line
-from app.receipt import percent, seconds
+from app.receipt import duration, percent
 from app.receipt_sheet import Drafter, Position, Row, Time
 
 LABEL: Final = 26
@@ -86,13 +86,12 @@ def time_bar(times: Sequence[Time], width: int) -> list[Content]:
     bar = Content.assemble(*(("█" * count, TIME_STYLES[part.label]) for part, count in zip(times, cells, strict=True)))
     lines = [bar, Content()]
     for part in times:
-        share = "" if part.share is None else f"{part.share:>3} %"
         label = part.label.ljust(min(LABEL, width // 2) - 2)
         lines.append(
             Content.assemble(
                 ("█ ", TIME_STYLES[part.label]),
                 (label, "$muted"),
-                (f"{seconds(part.seconds):>5} s  {share}", "$foreground"),
+                (f"{duration(part.seconds):>7}  {part.share:>3} %", "$foreground"),
             )
         )
         lines += small(part.meaning, width)

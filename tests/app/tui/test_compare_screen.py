@@ -50,8 +50,9 @@ async def test_both_answers_the_table_and_the_verdict() -> None:
         await it.sees(
             "compare · “And the longest one?”",
             "done, 3 runs of each way",
-            "off auto by pairs of runs",
+            "off auto factor",
             "whole answer 2.00 s 1.50 s 1.33x (1.33 – 1.33)",
+            "factor (1.31x): times faster than off, median over pairs of alternating runs",
             "Identical: 3 tokens in all 6 runs, exact.",
             "auto is 1.33x faster than off here (1.33 to 1.33).",
         )
@@ -75,7 +76,7 @@ async def test_where_no_way_is_faster_for_certain_enter_is_not_offered_and_does_
     async with chat(FakeClient(comparison(2.0, 2.0)), size=(120, 40)) as it:
         before = it.screen.mode
         screen = await begun(it)
-        await it.sees("no difference between auto and off that 3 runs could show")
+        await it.sees("No difference between auto and off that 3 runs could show")
         assert "keep the faster way" not in it.footer
         await it.pilot.press("enter")
         await it.pilot.pause()
@@ -89,7 +90,7 @@ async def test_where_the_texts_differ_is_shown_and_explained() -> None:
     other = "The Volga is the longest river of all."
     async with chat(FakeClient(comparison(2.0, 1.5, other=other)), size=(120, 40)) as it:
         await begun(it)
-        await it.sees("The answers differ from token 3 on, by rounding:")
+        await it.sees("The answers differ from token 3 on, token 3 in off and token 4 in auto, by rounding:")
         assert [wanted.token_ids for wanted in it.client.replayed] == [(1, 2, 3), (1, 2, 4)]
     assert common(other, TEXT) == len("The Volga is the longest river ")
     assert common("The Volga", TEXT) == len("The Volga")

@@ -9,8 +9,9 @@ from contextlib import asynccontextmanager
 import pytest
 
 from app import receipt_sheet
-from app.tui.screens.receipt import NO_PROOF, ReceiptScreen
-from app.tui.widgets.sheet import Sheet
+from app.chats.proof import NO_PROOF
+from app.tui.screens.receipt import ReceiptScreen
+from app.tui.widgets.sheet import Sheet, time_bar
 from engine.protocol import Sampling
 from engine.stats import FIGURES, Stats
 from tests.app.tui.fake_client import FakeClient, Wait, answer, counts, reads, says, stats
@@ -161,6 +162,11 @@ def test_only_what_was_changed_is_listed_of_the_samplers() -> None:
 
 def test_an_empty_answer_has_a_sheet() -> None:
     assert receipt_sheet.times(Stats()) == []
+    parts = {"queue_seconds": 0.001, "prefill_seconds": 0.002, "verify_seconds": 0.008, "other_seconds": 0.989}
+    found = receipt_sheet.times(Stats(total_seconds=1.0, **parts))
+    assert [part.share for part in found] == ["<1", "<1", "1", "99"]
+    lines = [line.plain for line in time_bar(found, 60)]
+    assert any("waiting" in line and "1 ms   <1 %" in line for line in lines)
     assert receipt_sheet.drafts(Stats()) == []
     assert receipt_sheet.drafters(Stats()) == []
 

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from app.plain import sheet
+from app.tui.screens.receipt import ReceiptScreen
 from app.tui.screens.replay import ReplayScreen
+from app.tui.widgets.turns import AnswerTurn
 from engine.files.fingerprint import fingerprint
 from engine.protocol import Difference, LoadSettings, ModelFile, ModelInfo, PairInfo, Receipt, Replayed
 from tests.app.tui.fake_client import FakeClient, Wait, answer, ends, model, pair, receipt, says
@@ -26,7 +30,7 @@ def info(file: Path) -> ModelInfo:
 
 def made(file: Path, **changes: object) -> Receipt:
     """As an engine makes one that holds it."""
-    return receipt().model_copy(update={"target": info(file), **changes})
+    return receipt().model_copy(update={"target": info(file), "passes": "2 1*2", **changes})
 
 
 class Holding(FakeClient):
@@ -81,6 +85,24 @@ async def test_where_it_differs_both_tokens_are_named(file: Path) -> None:
             "Different from token 2 of 2 on, made again by the passes it was made by.",
             "then token 2, 25.0% by the model; now token 9, 50.0%",
         )
+
+
+async def test_a_damaged_record_is_told_in_the_same_words_everywhere(file: Path) -> None:
+    async with chat(Holding([answer("The Volga.", proof=made(file))]), load=loads(file), size=(120, 40)) as it:
+        await it.ask("And the longest one?")
+        view = it.screen.target("replay")
+        assert isinstance(view, AnswerTurn)
+        assert view.turn.figures is not None
+        view.turn.figures = replace(view.turn.figures, receipt_json="{}")
+        words = (
+            f"The record of answer {view.turn.figures.message} is damaged, or a later version of Slipstream wrote it."
+        )
+        assert it.screen.why_not("replay") == sheet.text_of(view.turn).splitlines()[-2] == words
+        await it.send("/replay")
+        await it.sees(words)
+        await it.send("/receipt")
+        await it.until(lambda: isinstance(it.app.screen, ReceiptScreen), "the receipt")
+        await it.sees(f"The record of answer {view.turn.figures.message} is damaged,")
 
 
 async def test_anew_in_another_mode_a_planted_seed_is_noticed(file: Path) -> None:

@@ -81,4 +81,4 @@ class PaperEngine:
 
     async def replay(self, wanted: Replay) -> AsyncGenerator[Loading | Loaded | Prefilling | Replayed | Failed, None]:
         self.replayed.append(wanted)
-        yield self.replies.pop(0)
+        yield self.replies.pop(0) if self.replies else Replayed(id=0, compared=len(wanted.token_ids))

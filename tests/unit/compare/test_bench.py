@@ -75,7 +75,13 @@ def test_every_form_has_the_same_runs() -> None:
     assert len(rows) == 12
     assert rows[0]["total_seconds"] == "2.0"
     assert "| code | auto | 2.00 [2.00, 2.00] |" in as_markdown(bench, engine.pair)
+    legend = (
+        "factor: times faster than off on whole answers, geometric mean over pairs of alternating runs, with its "
+        "95 % interval"
+    )
     text = as_text(bench, engine.pair)
+    assert legend in text.splitlines()
+    assert legend in as_markdown(bench, engine.pair).splitlines()
     assert "Identical answers by every way on all 3 prompts." in text
     assert "3 prompts, 2 runs of each way, 2 threads" in text
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 
 from app.compare.causes import Cause, explain
 from app.compare.runs import Run
 from app.compare.ways import Way
+from engine.files.pieces import Pieces
 from engine.protocol import Difference, ErrorCode, Failed, Replayed
-from tests.app.tui.fake_client import receipt
+from tests.app.tui.fake_client import model, receipt
+from tests.fixtures.random_models import write_random
 from tests.unit.compare.engines import PaperEngine
 
 
@@ -31,11 +34,26 @@ def test_rounding_is_said_when_both_come_out_again() -> None:
     found = why(engine, run(5, 8, 1, passes="2 1*3"), run(5, 9, 2, passes="2 3"), 1)
     assert found.rounding is True
     assert found.probabilities == ((0.41, 0.40), (0.40, 0.41))
-    assert found.words.startswith("The answers differ from token 2 on, by rounding:")
+    words = "The answers differ from token 2 on, token 8 in off and token 9 in off, by rounding:"
+    assert found.words.startswith(words)
     assert "The model gives the two 41.0% and 40.0%." in found.words
     assert [wanted.token_ids for wanted in engine.replayed] == [(5, 8), (5, 9)]
     assert [wanted.passes for wanted in engine.replayed] == ["2 1*3", "2 3"]
     assert [wanted.watch for wanted in engine.replayed] == [(9,), (8,)]
+
+
+def test_both_tokens_are_spelled_where_the_file_is_there(tmp_path: Path) -> None:
+    file = write_random(tmp_path / "tiny.gguf")
+    pieces = Pieces(file)
+    engine = PaperEngine(replies=[Replayed(id=0, compared=1, watched={40: 0.5, 41: 0.4}), Replayed(id=0, compared=1)])
+    one, other = run(40, passes="2"), run(41, passes="2")
+    assert one.receipt is not None
+    one.receipt = one.receipt.model_copy(update={"target": model(str(file))})
+    found = why(engine, one, other, 0)
+    assert found.texts == (pieces.text([40]), pieces.text([41]))
+    first, second = map(repr, found.texts)
+    assert f"from token 1 on, {first} (token 40) in off and {second} (token 41) in off, by rounding:" in found.words
+    assert "The model gives the two 50.0% and 40.0%." in found.words
 
 
 def test_anything_else_is_not_called_rounding() -> None:

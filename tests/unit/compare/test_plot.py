@@ -22,5 +22,11 @@ def test_a_shorter_curve_ends_where_its_answer_did_and_owns_its_cells() -> None:
     assert all(owner != 1 for row in found.rows for _, owner in row[6:])
 
 
+def test_curves_on_one_line_take_turns() -> None:
+    line = [(0.1, 1), (1.0, 40)]
+    owners = {owner for row in plot([line, line, line], 24, 6).rows for _, owner in row}
+    assert owners == {-1, 0, 1, 2}
+
+
 def test_nothing_is_drawn_of_nothing() -> None:
     assert plot([[], []], 4, 2).lines == ("    ", "    ")

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 
 import pytest
 
 from app.compare.conduct import Comparison, conduct
 from app.compare.report import as_json, as_text, same_words
 from app.compare.verdict import faster_way, identical, table, verdict
-from app.compare.ways import Way
-from engine.protocol import GenerateSettings
+from app.compare.ways import Way, read_ways
+from engine.protocol import GenerateSettings, ModelFile
 from tests.unit.compare.engines import PaperEngine
 from tests.unit.compare.test_conduct import LOAD, WANTED
 
@@ -35,18 +36,72 @@ def test_a_gain_in_every_pair_of_runs_is_called_one() -> None:
 
 def test_a_spread_on_both_sides_of_one_is_no_difference() -> None:
     comparison = made([9, 2.0, 2.0, 2.0], [9, 1.8, 2.1, 1.9])
-    words = "no difference between auto and off that 3 runs could show (0.95 to 1.11)."
+    words = "No difference between auto and off that 3 runs could show (0.95 to 1.11)."
     assert verdict(comparison, MEMORY) == words
+
+
+@pytest.mark.parametrize(
+    ("modes", "faster", "words"),
+    [
+        (
+            ("lookup", "auto"),
+            (),
+            "Neither lookup nor auto differs from off by more than 3 runs could show (0.95 to 1.11).",
+        ),
+        (
+            ("lookup:4", "lookup:8", "auto"),
+            (),
+            "None of lookup:4, lookup:8 and auto differs from off by more than 3 runs could show (0.95 to 1.11).",
+        ),
+        (
+            ("lookup", "draft", "auto"),
+            ("draft",),
+            "draft is 2.00x faster than off here (2.00 to 2.00). "
+            "Neither lookup nor auto differs from off by more than 3 runs could show (0.95 to 1.11).",
+        ),
+    ],
+)
+def test_ways_without_a_difference_share_a_sentence(
+    modes: tuple[str, ...], faster: tuple[str, ...], words: str
+) -> None:
+    ways = read_ways(",".join(("off", *modes)))
+    comparison = alike(ways, faster)
+    assert verdict(comparison, [310_000_000] * len(ways)) == words
+
+
+def test_the_memory_of_drafts_is_told_without_a_gain_too() -> None:
+    comparison = alike((OFF, Way("lookup"), Way("draft"), AUTO), ())
+    words = (
+        "None of lookup, draft and auto differs from off by more than 3 runs could show (0.95 to 1.11); a draft takes"
+    )
+    assert verdict(comparison, (310, 310, 400_000_310, 400_000_310)) == f"{words} 0.4 GB."
+    assert verdict(comparison, (310, 310, 400_000_310, 700_000_310)) == f"{words} 0.4 to 0.7 GB."
+
+
+def alike(ways: tuple[Way, ...], faster: tuple[str, ...]) -> Comparison:
+    """Three runs of each way that show nothing, but for those that are ``faster``."""
+
+    made: Counter[tuple[str, int | None]] = Counter()
+
+    def seconds(settings: GenerateSettings, nth: int) -> float:
+        if settings.speculation in faster:
+            return 1.0
+        way = (settings.speculation, settings.draft_max)
+        made[way] += 1
+        return 2.0 if settings.speculation == "off" else (9, 1.8, 2.1, 1.9)[made[way] - 1]
+
+    load = LOAD.model_copy(update={"draft": ModelFile(path="/m/d.gguf")})
+    return asyncio.run(conduct(PaperEngine(seconds), Comparison(ways, WANTED, load, 3)))
 
 
 def test_a_loss_is_called_slower() -> None:
     comparison = made([9, 2.0, 2.0, 2.0], [9, 2.5, 2.4, 2.6])
-    assert verdict(comparison, MEMORY) == "auto is slower than off here: 0.80x (0.77 to 0.83)."
+    assert verdict(comparison, MEMORY) == "auto is slower than off here: 0.80x as fast (0.77 to 0.83)."
 
 
 def test_two_runs_are_too_few() -> None:
     comparison = made([9, 2.0, 2.0], [9, 1.0, 1.0])
-    assert verdict(comparison, MEMORY) == "auto took 1/2.00 of the time in 2 runs: too few to say more."
+    assert verdict(comparison, MEMORY) == "auto was 2.00x as fast as off in 2 runs: too few to say more."
 
 
 @pytest.mark.parametrize(
@@ -107,13 +162,15 @@ def test_the_table_has_medians_and_ratios_of_neighbouring_runs() -> None:
     assert ratio is not None
     assert (ratio.median, ratio.low, round(ratio.high, 2), ratio.count) == (2.0, 2.0, 2.2, 3)
     assert rows["accepted"].cells == ("–", "67 % (6/9)")
+    assert table(made([9, 2.0], [9, 0.004]), MEMORY)[0].cells == ("2.00 s", "4 ms")
     assert rows["memory, est."].cells == ("0.31 GB", "0.31 GB")
 
 
 def test_text_and_json_say_the_same() -> None:
     comparison = made([9, 2.0, 2.4, 2.2], [9, 1.0, 1.2, 1.0])
     lines, found = as_text(comparison, MEMORY, None), as_json(comparison, MEMORY, None)
-    assert lines[0].split() == ["off", "auto", "by", "pairs", "of", "runs"]
+    assert lines[0].split() == ["off", "auto", "factor"]
+    assert "factor (1.31x): times faster than off, median over pairs of alternating runs" in lines
     assert found["verdict"] in lines
     assert found["identical"] is True
     assert found["speedup"]["auto"]["median"] == 2.0

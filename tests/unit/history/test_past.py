@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from app.chats.readonly import UnreadableStoreError
 from app.chats.store import ChatStore, open_chats
-from app.history.past import _QUERY, Mode, read_past
+from app.history.groups import History
+from app.history.past import _QUERY, Mode, Past, read_past
 from tests.unit.history.test_speeds import answered
 
 
@@ -28,7 +30,7 @@ def filled(file: Path, count: int = 1) -> ChatStore:
 
 def test_an_answer_with_what_its_speed_depends_on(file: Path) -> None:
     filled(file).close()
-    (answer,) = read_past(file)
+    (answer,) = read_past(file).answers
     assert (answer.name, answer.target, answer.draft) == ("one", "/m/one.gguf", "/m/d.gguf")
     assert (answer.rate, answer.tokens, answer.context, answer.mode) == (10.0, 100, 100, Mode("auto", exact=True))
     assert answer.setup["the number of threads"] == "2"
@@ -38,22 +40,33 @@ def test_an_answer_with_what_its_speed_depends_on(file: Path) -> None:
 
 def test_the_newest_come_first_and_no_more_than_asked_for(file: Path) -> None:
     filled(file, 4).close()
-    assert [answer.rate for answer in read_past(file, 3)] == [13.0, 12.0, 11.0]
+    assert [answer.rate for answer in read_past(file, 3).answers] == [13.0, 12.0, 11.0]
 
 
-def test_what_cannot_be_read_is_left_out(file: Path) -> None:
+def test_what_cannot_be_read_is_left_out_and_told(file: Path) -> None:
     filled(file, 3).close()
     with contextlib.closing(sqlite3.connect(file)) as db, db:
         newest, second, _ = [row[0] for row in db.execute("SELECT message FROM figures ORDER BY message DESC")]
         db.execute("UPDATE figures SET receipt = '{' WHERE message = ?", (newest,))
         db.execute("UPDATE figures SET stats = ? WHERE message = ?", (json.dumps({"output_tokens": "many"}), second))
-    assert [answer.rate for answer in read_past(file)] == [10.0]
+    found = read_past(file)
+    assert [answer.rate for answer in found.answers] == [10.0]
+    assert found.damaged == 2
+    words = (
+        "The records of 2 answers are damaged, or a later version of Slipstream wrote them; they are left out of the "
+        "speeds."
+    )
+    assert History.read(file).left_out == words
 
 
 def test_without_a_store_nothing_is_known(tmp_path: Path) -> None:
-    assert read_past(None) == read_past(tmp_path / "none.sqlite") == []
+    assert read_past(None) == read_past(tmp_path / "none.sqlite") == Past([])
+
+
+def test_a_store_that_cannot_be_read_is_not_an_empty_one(tmp_path: Path) -> None:
     (tmp_path / "text.sqlite").write_text("this is no database, and it is long enough to be looked at " * 20)
-    assert read_past(tmp_path / "text.sqlite") == []
+    with pytest.raises(UnreadableStoreError, match=r"text\.sqlite cannot be read now \(file is not a database\)\."):
+        read_past(tmp_path / "text.sqlite")
 
 
 def test_the_limit_ends_the_reading(file: Path) -> None:

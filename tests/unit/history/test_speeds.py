@@ -12,7 +12,7 @@ from engine.stats import Stats
 
 
 def read_speeds(file: Path) -> Speeds:
-    return latest_speeds(read_past(file))
+    return latest_speeds(read_past(file).answers)
 
 
 def model(path: str) -> ModelInfo:

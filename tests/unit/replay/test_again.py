@@ -6,17 +6,22 @@ import asyncio
 import contextlib
 import sqlite3
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from app.chats.proof import NO_PROOF, no_proof
+from app.chats.readonly import UnreadableStoreError
 from app.chats.records import Figures
 from app.chats.store import ChatStore, open_chats
 from app.replay.again import CannotReplay, make_again, wanted_pair
-from app.replay.kept import DamagedRecordError, KeptAnswer, kept_answer, last_answers, last_records
+from app.replay.kept import DamagedRecordError, KeptAnswer, kept_answer, last_records
 from app.replay.shown import UNSPELLED, as_json, as_text, details
+from app.score.measuring import own_tasks
+from app.tui.unfinished import Unfinished
 from engine.files.fingerprint import fingerprint
-from engine.protocol import AttachedFile, Difference, Finished, Receipt, Replayed
+from engine.protocol import AttachedFile, Difference, Finished, PairInfo, Receipt, Replayed, TextDelta
 from tests.app.tui.fake_client import pair, receipt, stats
 from tests.fixtures.random_models import write_random
 from tests.unit.compare.engines import PaperEngine
@@ -74,10 +79,10 @@ def changed(store: ChatStore, statement: str) -> None:
 def test_an_answer_is_found_by_its_number_or_as_the_newest(store: ChatStore, model: Path) -> None:
     first, second = kept(store, model), kept(store, model)
     assert store.file is not None
-    assert [answer.id for answer in last_answers(store.file, most=5)] == [second.id, first.id]
+    assert [answer.id for answer in last_records(store.file, most=5)] == [second.id, first.id]
     assert (first.text, first.token_ids, first.sources, first.finish_reason) == ("The Rhine", (5, 6, 7), "tlc", "stop")
     assert kept_answer(store.file, 12345) is None
-    assert last_answers(Path("/nowhere/chats.sqlite")) == []
+    assert last_records(Path("/nowhere/chats.sqlite")) == []
 
 
 def test_an_answer_that_was_cut_off_by_a_kill_is_found_and_one_that_is_being_made_is_not(
@@ -89,7 +94,7 @@ def test_an_answer_that_was_cut_off_by_a_kill_is_found_and_one_that_is_being_mad
     begun = Figures(answer.id, "interrupted", (), "", ended.stats.model_dump_json(), ended.receipt.model_dump_json())
     store.checkpoint(answer.id, "", begun)
     assert store.file is not None
-    assert [found.id for found in last_answers(store.file, most=5)] == [ended.id]
+    assert [found.id for found in last_records(store.file, most=5)] == [ended.id]
     store.close()
     open_chats(store.file, print).close()  # the next start
     found = kept_answer(store.file, answer.id)
@@ -149,8 +154,35 @@ def test_the_first_difference_and_its_likely_cause_are_named(store: ChatStore, m
     )
 
 
-def test_a_difference_without_a_cause_is_not_explained_away(store: ChatStore, model: Path) -> None:
+def test_anew_too_the_model_gives_the_two_tokens_their_probabilities(store: ChatStore, model: Path) -> None:
+    answer = kept(store, model)
+    watched = Replayed(id=0, compared=2, watched={6: 0.25, 9: 0.5})
+    engine = PaperEngine(ids=lambda settings: (5, 9, 7), replies=[watched])
+    outcome = asyncio.run(make_again(engine, answer, "auto", VERSIONS))
+    assert (engine.replayed[0].token_ids, engine.replayed[0].watch) == ((5, 6), (9,))
+    line = details(answer, outcome)[0]
+    assert ", 25.0% by the model; now " in line
+    assert line.endswith(", 50.0%")
+
+
+def test_a_changed_prompt_is_noticed_and_named(store: ChatStore, model: Path) -> None:
+    """A token of what the model was shown was planted in the record: the answer comes out as another, and why is
+    said."""
     answer = kept(store, model, mode="exact settings, untested")
+    changed(store, "UPDATE figures SET receipt = json_set(receipt, '$.prompt_ids[1]', 9)")
+    assert store.file is not None
+    found = kept_answer(store.file, answer.id)
+    assert found is not None
+    engine = PaperEngine(ids=lambda settings: (5, 8, 7) if settings.prompt_ids == (1, 9, 3) else (5, 6, 7))
+    outcome = asyncio.run(make_again(engine, found, "off", VERSIONS))
+    assert outcome.words == (
+        "Different from token 2 of 3 on, made again anew, speculation off. "
+        "The likely cause: The record of this answer was changed after it was made."
+    )
+
+
+def test_a_difference_without_a_cause_is_not_explained_away(store: ChatStore, model: Path) -> None:
+    answer = kept(store, model, mode="exact settings, untested", passes="2 1*3")
     differs = Difference(index=0, expected=5, chosen=6, expected_probability=0.5, chosen_probability=0.4, width=1)
     engine = PaperEngine(replies=[Replayed(id=0, compared=3, difference=differs)])
     outcome = asyncio.run(make_again(engine, answer, "passes", VERSIONS))
@@ -206,6 +238,63 @@ def test_a_planted_seed_is_told_though_the_tokens_come_out_the_same(store: ChatS
     assert details(found, outcome) == ["The record of this answer was changed after it was made."]
 
 
+def test_a_changed_record_of_an_answer_that_was_cut_off_is_told(store: ChatStore, model: Path) -> None:
+    """Its last checkpoint is sealed, as its end would have been."""
+    proof = kept(store, model, mode="fast").receipt.model_copy(update={"seal": ""})
+    unfinished = Unfinished(proof)
+    unfinished.take(TextDelta(id=0, text="The ", token_ids=(5,), sources="t", completed=(4,)))
+    unfinished.take(TextDelta(id=0, text="Rhine", token_ids=(6,), sources="l", completed=(5,)))
+    chat = store.create_conversation()
+    answer = store.start_answer(chat.id, parent=store.append_user(chat.id, "And?", parent=None).id)
+    assert store.file is not None
+    store.checkpoint(answer.id, *unfinished.checkpoint(answer.id, "The ", None))
+    store.checkpoint(answer.id, *unfinished.checkpoint(answer.id, "The Rhine", None))
+    store.close()
+    open_chats(store.file, print).close()  # the next start
+    found = kept_answer(store.file, answer.id)
+    assert found is not None
+    assert (found.token_ids, found.altered, bool(found.receipt.seal)) == ((5, 6), False, True)
+    for change in ("token_ids = '5,7'", "receipt = json_set(receipt, '$.seed', 8)"):
+        changed(store, f"UPDATE figures SET {change} WHERE message = {answer.id}")
+        found = kept_answer(store.file, answer.id)
+        assert found is not None
+        assert found.altered
+
+
+def test_a_failed_answer_is_sealed_too(store: ChatStore, model: Path) -> None:
+    unfinished = Unfinished(kept(store, model).receipt.model_copy(update={"seal": ""}))
+    unfinished.take(TextDelta(id=0, text="The ", token_ids=(5,), sources="t", completed=(4,)))
+    chat = store.create_conversation()
+    answer = store.start_answer(chat.id, parent=store.append_user(chat.id, "And?", parent=None).id)
+    store.fail_answer(answer.id, "The engine ended.", text="The ", figures=unfinished.failed(answer.id, "The ", None))
+    changed(store, f"UPDATE figures SET token_ids = '6' WHERE message = {answer.id}")
+    assert store.file is not None
+    found = kept_answer(store.file, answer.id)
+    assert found is not None
+    assert found.altered
+
+
+def test_where_the_passes_are_not_known_nothing_else_is_claimed(store: ChatStore, model: Path) -> None:
+    """An answer that was cut off in fast mode: only its end would have told its passes."""
+    answer = kept(store, model, mode="fast", passes="")
+    engine = PaperEngine(replies=[Replayed(id=0, compared=3)])
+    engine.pair = fast_pair(answer)
+    outcome = asyncio.run(make_again(engine, answer, "passes", VERSIONS))
+    assert outcome.words == "Identical: 3 tokens made again plainly, a token a pass."
+    differs = Difference(index=1, expected=6, chosen=9, expected_probability=0.4, chosen_probability=0.5, width=1)
+    engine.replies.append(Replayed(id=0, compared=3, difference=differs))
+    outcome = asyncio.run(make_again(engine, answer, "passes", VERSIONS))
+    assert outcome.words == (
+        "Different from token 2 of 3 on, made again plainly, a token a pass. By which passes it was made is not known, "
+        "since it was cut off before its end; in fast mode those of another width may round otherwise, so this "
+        "difference proves nothing."
+    )
+
+
+def fast_pair(answer: KeptAnswer) -> PairInfo:
+    return pair().model_copy(update={"target": answer.receipt.target, "badge": "fast"})
+
+
 def test_an_older_record_without_a_seal_is_not_suspected(store: ChatStore, model: Path) -> None:
     answer = kept(store, model)
     changed(store, "UPDATE figures SET receipt = json_set(json_remove(receipt, '$.seal'), '$.seed', 8)")
@@ -226,7 +315,38 @@ def test_a_damaged_record_is_not_passed_over_in_silence(store: ChatStore, model:
     damaged, found = last_records(store.file, most=5)
     assert str(damaged) == words
     assert isinstance(found, KeptAnswer)
-    assert [answer.id for answer in last_answers(store.file, most=5)] == [whole.id]
+    assert found.id == whole.id
+
+
+def test_own_requests_tell_what_is_left_out(store: ChatStore, model: Path) -> None:
+    whole, broken = kept(store, model), kept(store, model)
+    assert store.file is not None
+    assert own_tasks(store.file, model).left_out == ""
+    changed(store, f"UPDATE figures SET receipt = '{{}}' WHERE message = {broken.id}")
+    found = own_tasks(store.file, model)
+    assert [task.id for task in found.tasks] == [str(whole.id)]
+    assert found.left_out == (
+        "The record of one answer is damaged, or a later version of Slipstream wrote it; it is left out of your own "
+        "requests."
+    )
+
+
+def test_chats_that_cannot_be_read_are_not_taken_for_none(tmp_path: Path, model: Path) -> None:
+    store = tmp_path / "text.sqlite"
+    store.write_text("no database, and long enough to be looked at as if it were one " * 20)
+    for look in (lambda: kept_answer(store, 1), lambda: last_records(store), lambda: own_tasks(store, model)):
+        with pytest.raises(UnreadableStoreError, match="cannot be read now"):
+            look()
+
+
+def test_why_there_is_no_receipt(store: ChatStore, model: Path) -> None:
+    """The same sentences on every screen."""
+    answer = kept(store, model)
+    figures = store.figures([answer.id])[answer.id]
+    damaged = f"The record of answer {answer.id} is damaged, or a later version of Slipstream wrote it."
+    assert no_proof(figures) == ""
+    assert no_proof(None) == no_proof(replace(figures, receipt_json=None)) == NO_PROOF
+    assert no_proof(replace(figures, receipt_json="{}")) == no_proof(replace(figures, stats_json="[")) == damaged
 
 
 def test_a_setting_that_is_an_empty_list_has_a_word(store: ChatStore, model: Path) -> None:

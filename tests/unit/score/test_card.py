@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from app.compare.bench import Bench, run_bench
+from app.compare.statistics import Estimate
 from app.compare.suite import Task
 from app.compare.ways import Way
-from app.score.card import Measured, as_json, as_text, judge
+from app.score.card import Measured, as_json, as_text, best_words, judge
 from engine.protocol import GenerateSettings, Message, SelfTestResult
 from tests.app.tui.fake_client import model, pair
 from tests.unit.compare.engines import PaperEngine
@@ -77,22 +79,44 @@ def test_a_target_that_cannot_gain_is_told_so() -> None:
     assert as_json(card, found)["best"] == "off"
 
 
+def test_where_plain_is_best_the_best_other_way_is_named() -> None:
+    found = measured(2.5, result=outcome_of())
+    card = judge(found)
+    assert "Best here: off. lookup would be 0.80x (0.80 to 0.80)." in as_text(card, found)
+    told = as_json(card, found)
+    assert (told["best"], told["expected_speedup"]) == ("off", {"value": 1.0, "low": 1.0, "high": 1.0})
+    would = {name: pytest.approx(0.8) for name in ("value", "low", "high")}
+    assert told["rival"] == {"way": "lookup", "speedup": would}
+    gains = measured(1.0, result=outcome_of())
+    assert as_json(judge(gains), gains)["rival"] is None
+
+
+def test_a_gain_that_is_not_certain_is_called_so() -> None:
+    found = measured(1.6, result=outcome_of(), tasks=TASKS[:2], repetitions=1)
+    doubted = replace(judge(found), best="off", rival=("auto", Estimate(1.13, 1.0, 1.3, 8)))
+    assert best_words(doubted) == "Best here: off. auto would be 1.13x (1.00 to 1.30), no gain for certain."
+
+
 def test_a_spread_around_one_is_no_gain() -> None:
     found = measured(2.0, result=outcome_of())
-    assert judge(found).best == "off"
-    assert judge(found).limit == "What limits it: too few proposals are right on this work."
+    card = judge(found)
+    assert card.best == "off"
+    assert card.limit == "What limits it: too few proposals are right on this work."
 
 
 @pytest.mark.parametrize("auto", [1.0, 3.0])
 def test_one_pair_of_runs_is_neither_gain_nor_loss(auto: float) -> None:
     found = measured(auto, result=outcome_of(), tasks=TASKS[:1], repetitions=1)
     card = judge(found)
-    assert card.best == "off"
+    assert card.best is None
     assert card.limit == "What limits it is not known from one run of each way: measure more."
     text = "\n".join(as_text(card, found))
-    words = f"Which way is best here is not known: {2 / auto:.2f}x in one pair of runs, too few to say more."
+    words = f"Which way is best here is not known: lookup {2 / auto:.2f}x in one pair of runs, too few to say more."
     assert words in text
-    assert as_json(card, found)["expected_speedup"] == {"value": pytest.approx(2 / auto), "low": None, "high": None}
+    told = as_json(card, found)
+    assert (told["best"], told["expected_speedup"]) == (None, None)
+    one = {"value": pytest.approx(2 / auto), "low": None, "high": None}
+    assert told["rival"] == {"way": "lookup", "speedup": one}
 
 
 def test_other_work_on_the_machine_comes_first() -> None:

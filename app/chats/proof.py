@@ -1,0 +1,39 @@
+"""Whether an answer has a record that can be shown and made again, and why not, in the same words wherever it is asked
+for."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from app.chats.records import Figures
+
+NO_PROOF: Final = "This answer has no receipt: the engine had to be stopped, or the answer is still being written."
+NO_TOKENS: Final = "The answer cannot be made again: it ended before a token of it was kept."
+
+
+def damaged_words(answer: int) -> str:
+    """A record is there and cannot be read."""
+    return f"The record of answer {answer} is damaged, or a later version of Slipstream wrote it."
+
+
+def left_out_words(count: int, of_what: str) -> str:
+    """``The records of 2 answers are damaged, ...; they are left out of the speeds.``; empty for none."""
+    if not count:
+        return ""
+    if count == 1:
+        return (
+            "The record of one answer is damaged, or a later version of Slipstream wrote it; it is left out of "
+            f"{of_what}."
+        )
+    return (
+        f"The records of {count} answers are damaged, or a later version of Slipstream wrote them; they are left "
+        f"out of {of_what}."
+    )
+
+
+def no_proof(figures: Figures | None) -> str:
+    """Why there is no receipt of an answer to show or to go by; empty where there is one."""
+    if figures is not None and (figures.stats() is None or (figures.receipt_json and figures.receipt() is None)):
+        return damaged_words(figures.message)
+    return NO_PROOF if figures is None or figures.receipt_json is None else ""
