@@ -9,186 +9,24 @@ named ``engine`` must not be imported).
 from __future__ import annotations
 
 import faulthandler
-import json
 import os
-import queue
 import sys
 import threading
-import time
 import traceback
 from collections.abc import Generator
-from typing import BinaryIO
 
-from pydantic import BaseModel, ValidationError
-
+from engine.desk import Desk
 from engine.llama import backend
 from engine.llama.context import DecodeAborted
 from engine.machine import ENGINE_DEFAULTS, usable_cores
+from engine.pipes import Writer, read_requests
 from engine.profile import ProfileStore
-from engine.protocol import (
-    MAX_LINE_BYTES,
-    REQUESTS,
-    Cancel,
-    Count,
-    Describe,
-    Described,
-    ErrorCode,
-    Failed,
-    Generate,
-    Load,
-    PairChanged,
-    Ready,
-    Replay,
-    SelfTest,
-    encode,
-)
+from engine.protocol import Count, Described, ErrorCode, Failed, Generate, Load, PairChanged, Ready, Replay, SelfTest
 from engine.session import Session
 from engine.text.sandbox import RenderInterrupted
 
 IDLE_AFTER = 1.0
 """Seconds without a request before the engine does something of its own."""
-
-LEAVE_WITHIN = 0.8
-"""Seconds between end of file on stdin and the end of the process, whatever native code is doing."""
-
-
-Work = Load | Generate | Describe | SelfTest | Replay | Count
-"""What the main thread does; a cancel is the reader's."""
-
-
-class Writer:
-    """Writes events from a queue in a thread of its own. When the other end is gone there is nothing left to do."""
-
-    def __init__(self, out: BinaryIO) -> None:
-        self._out = out
-        self._queue: queue.SimpleQueue[BaseModel | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="writer", daemon=True)
-        self._thread.start()
-
-    def emit(self, event: BaseModel) -> None:
-        self._queue.put(event)
-
-    def close(self) -> None:
-        self._queue.put(None)
-        self._thread.join(LEAVE_WITHIN)
-
-    def _run(self) -> None:
-        try:
-            while (event := self._queue.get()) is not None:
-                self._out.write(encode(event))
-                if self._queue.empty():
-                    self._out.flush()
-            self._out.flush()
-        except OSError:
-            os._exit(0)
-
-
-class Desk:
-    """Requests waiting for the main thread, and who is to be cancelled. Shared with the reader thread."""
-
-    def __init__(self) -> None:
-        self.requests: queue.SimpleQueue[tuple[float, Work] | None] = queue.SimpleQueue()
-        self._lock = threading.Lock()
-        self._current: int | None = None
-        self._idle_work = False
-        self._came_in = threading.Event()
-        self._cancelled: set[int] = set()
-        self.abort: backend.AbortFlag | None = None
-
-    def begin(self, request_id: int) -> bool:
-        """The main thread takes up a request; False when it was cancelled while it waited."""
-        with self._lock:
-            if request_id in self._cancelled:
-                self._cancelled.discard(request_id)
-                return False
-            if self.abort is not None:
-                self.abort.clear()
-            self._current = request_id
-            return True
-
-    def end(self) -> None:
-        with self._lock:
-            self._current = None
-
-    def cancel(self, request_id: int) -> None:
-        """Stop a request, running or waiting; one that ended already is left alone."""
-        with self._lock:
-            if request_id == self._current and self.abort is not None:
-                self.abort.set()
-            elif self._current is None or request_id > self._current:  # ids grow: it still waits
-                self._cancelled.add(request_id)
-
-    def put(self, request: Work) -> None:
-        """A request came in. What the main thread does in idle time is cut short."""
-        with self._lock:
-            self.requests.put((time.perf_counter(), request))
-            self._came_in.set()
-            if self._idle_work and self.abort is not None:
-                self.abort.set()
-
-    def quiet_for(self, seconds: float) -> bool:
-        """Wait; False as soon as a request comes in."""
-        deadline = time.monotonic() + seconds
-        while self.requests.empty():
-            if time.monotonic() >= deadline:
-                return True
-            self._came_in.wait(max(0.0, deadline - time.monotonic()))
-            self._came_in.clear()
-        return False
-
-    def may_idle(self) -> bool:
-        """The main thread asks to spend a moment on its own; False when a request waits."""
-        with self._lock:
-            self._idle_work = self.requests.empty()
-            if self._idle_work and self.abort is not None:
-                self.abort.clear()
-            return self._idle_work
-
-    def idle_done(self) -> None:
-        with self._lock:
-            self._idle_work = False
-
-    def leave(self) -> None:
-        """End of file: abort what runs and let nothing new begin."""
-        with self._lock:
-            if self.abort is not None:
-                self.abort.set()
-        self.requests.put(None)
-        self._came_in.set()
-
-
-def read_requests(source: BinaryIO, desk: Desk, writer: Writer) -> None:
-    """The reader thread. Ends at end of file, which ends the process."""
-    try:
-        while line := source.readline(MAX_LINE_BYTES + 1):
-            try:
-                request = REQUESTS.validate_json(line)
-            except ValidationError as error:
-                writer.emit(Failed(id=_id_of(line), code=ErrorCode.BAD_REQUEST, message=_first_words(error)))
-                continue
-            if isinstance(request, Cancel):
-                desk.cancel(request.target)
-            else:
-                desk.put(request)
-    finally:
-        watchdog = threading.Timer(LEAVE_WITHIN, os._exit, (0,))
-        watchdog.daemon = True
-        watchdog.start()
-        desk.leave()
-
-
-def _id_of(line: bytes) -> int:
-    """The id of a request that does not validate, so that its sender is not left waiting."""
-    try:
-        request_id = json.loads(line)["id"]
-        return request_id if isinstance(request_id, int) else 0
-    except (ValueError, KeyError, TypeError):
-        return 0
-
-
-def _first_words(error: ValidationError) -> str:
-    first = error.errors(include_input=False, include_url=False)[0]
-    return f"The request is not valid: {'.'.join(map(str, first['loc']))}: {first['msg']}."
 
 
 def serve(desk: Desk, writer: Writer) -> None:
