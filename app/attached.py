@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mimetypes
 import os
 import re
 import stat
@@ -146,12 +147,20 @@ def not_attached(folder: Path, text: str, attached: Sequence[Attachment], when: 
     for name in (path.rstrip(_BEHIND) or path for path in left):
         if is_folder(folder, name):
             found.append(f"@{clean_line(name, 80)} is a folder")
-        elif "/" in name or "." in name:
+        elif _looks_like_a_file(name):
             found.append(f"there is no file {clean_line(name, 80)}")
     if not found:
         return ""
     words = ", ".join(found)
     return f"{words[0].upper()}{words[1:]}; {'it is' if len(found) == 1 else 'they are'} sent as text{when}."
+
+
+def _looks_like_a_file(name: str) -> bool:
+    """``@somebody`` and ``@app.get`` do not."""
+    from pygments.lexers import find_lexer_class_for_filename  # Textual brings it along; not before it is needed
+
+    kind = mimetypes.guess_type(name)[0] or ""
+    return "/" in name or kind.startswith("text/") or find_lexer_class_for_filename(name) is not None
 
 
 def is_folder(folder: Path, name: str) -> bool:

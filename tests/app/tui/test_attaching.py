@@ -210,8 +210,8 @@ async def test_a_folder_is_none_and_a_name_alone_may_be_a_person(folder: Path) -
         assert it.composer.text == "see @src/ and @gone.md, @notes.txt"
         await it.send("see @src/ and @gone.rst")
         await it.sees("there is no file gone.rst")  # another message is another question
-        await it.send("ask @somebody")
-        await it.until(lambda: it.questions == ["ask @somebody"])
+        await it.send("ask @somebody about @app.get")
+        await it.until(lambda: it.questions == ["ask @somebody about @app.get"])
 
 
 async def test_the_key_that_sends_is_named_as_it_is(folder: Path) -> None:
