@@ -186,7 +186,7 @@ def _best(bench: Bench) -> tuple[str | None, Estimate | None, tuple[str, Estimat
     label, value = max(found, key=lambda each: each[1].value)
     if value.low is None:
         return None, None, (label, value)
-    if value.low > 1:
+    if round(value.low, 2) > 1:  # as it is shown: 1.00 is no gain
         return label, value, None
     return bench.ways[0].label, Estimate(1.0, 1.0, 1.0, value.count), (label, value)
 

@@ -107,7 +107,7 @@ def test_compare_shows_a_table_and_says_it_in_a_sentence(slipstream: Slipstream)
     assert done.returncode == 0, done.stderr
     assert "whole answer" in done.stdout
     assert "Identical: 8 tokens in all 2 runs, exact" in done.stdout
-    assert "lookup:2 took " in done.stdout
+    assert "lookup:2 was " in done.stdout
     assert "in one run: too few to say more." in done.stdout
 
 

@@ -97,6 +97,11 @@ def test_a_gain_that_is_not_certain_is_called_so() -> None:
     assert best_words(doubted) == "Best here: off. auto would be 1.13x (1.00 to 1.30), no gain for certain."
 
 
+def test_a_gain_that_is_shown_as_none_is_none() -> None:
+    found = measured(1.995, result=outcome_of())
+    assert best_words(judge(found)) == "Best here: off. lookup would be 1.00x (1.00 to 1.00)."
+
+
 def test_a_spread_around_one_is_no_gain() -> None:
     found = measured(2.0, result=outcome_of())
     card = judge(found)
