@@ -16,6 +16,7 @@ from app.cli_options import (
     COMPUTING,
     ONE_ANSWER,
     PAIR,
+    PAIR_BY_NAME,
     SAMPLERS,
     SPECULATION,
     AsJson,
@@ -112,10 +113,13 @@ def compare(
 
 
 @app.command(cls=Command)
-@takes(PAIR, ANSWERS, ONE_ANSWER, COMPUTING)
+@takes(PAIR_BY_NAME, ANSWERS, ONE_ANSWER, COMPUTING)
 def bench(
     ways: Annotated[
-        str, typer.Option(metavar="A,B", help="Ways to answer; the first is what the others are held against.")
+        str,
+        typer.Option(
+            "--ways", "--modes", metavar="A,B", help="Ways to answer; the first is what the others are held against."
+        ),
     ] = "off,auto",
     prompts: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Your own prompts, one JSON object a line.", show_default=False)
@@ -155,6 +159,9 @@ def bench(
 @app.command(cls=Command)
 @takes(PAIR, {"preset": Preset, "temperature": Temperature, "max_tokens": MaxTokens}, COMPUTING)
 def score(
+    pair: Annotated[
+        str | None, typer.Argument(metavar="[PAIR]", help="The same as --model.", show_default=False)
+    ] = None,
     own_chats: Annotated[
         bool,
         typer.Option("--own-chats", help="Replay your own latest requests, on this machine only.", metavar=""),
@@ -166,6 +173,9 @@ def score(
     """Say whether speculation pays on this machine with this pair, and what limits it."""
     from app.commands.score import run_score
 
+    if pair is not None and options["model"] is not None:
+        raise typer.BadParameter("It is named twice, as PAIR and with --model.")
+    options["model"] = options["model"] or pair
     raise typer.Exit(run_score({"own_chats": own_chats, "runs": runs, "as_json": as_json, **options}))
 
 

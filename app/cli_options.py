@@ -36,6 +36,10 @@ class Mode(StrEnum):
 MODEL, ANSWER, SAMPLER, MACHINE = "Model", "Answer", "Samplers", "Machine"
 
 Model = Annotated[str | None, typer.Option(metavar="PATH|NAME", help="The model that answers.", rich_help_panel=MODEL)]
+ModelOrPair = Annotated[
+    str | None,
+    typer.Option("--model", "--pair", metavar="PATH|NAME", help="The model that answers.", rich_help_panel=MODEL),
+]
 Draft = Annotated[
     str | None,
     typer.Option(
@@ -126,6 +130,7 @@ Plain = Annotated[
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.", metavar="")]
 
 PAIR: Final = {"model": Model, "draft": Draft}
+PAIR_BY_NAME: Final = {"model": ModelOrPair, "draft": Draft}
 SPECULATION: Final = {"speculation": SpeculationMode, "draft_max": DraftMax}
 ANSWERS: Final = {
     "preset": Preset,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from typer.main import get_command
 
 from app.cli import app
 
 
 @pytest.mark.parametrize("name", ["chat", "ask", "compare", "bench", "score"])
 def test_it_has_the_option(name: str) -> None:
-    commands = [one.callback for one in app.registered_commands if one.callback is not None]
-    command = next(one for one in commands if one.__name__ == name)
-    assert "preset" in command.__annotations__
+    command = get_command(app).commands[name]  # type: ignore[attr-defined]
+    assert "--preset" in [option for parameter in command.params for option in parameter.opts]
