@@ -6,23 +6,18 @@ has arrived so far. Nothing here imports llama_cpp, so a crash in native code ca
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
-import itertools
-import logging
 from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
-from engine.process import EngineProcess
+from engine.exchanges import Exchanges, Request
 from engine.protocol import (
-    MAX_LINE_BYTES,
-    Cancel,
     Count,
     Counted,
     Describe,
     Described,
     ErrorCode,
-    Event,
     Failed,
     Finished,
     Generate,
@@ -32,7 +27,6 @@ from engine.protocol import (
     Loading,
     LoadSettings,
     Message,
-    PairChanged,
     PairInfo,
     Prefilling,
     Progress,
@@ -42,16 +36,10 @@ from engine.protocol import (
     SelfTested,
     Started,
     TextDelta,
-    encode,
 )
 from engine.stats import Stats, until_now
 
-log = logging.getLogger(__name__)
-
-CANCEL_PATIENCE = 2.0
-"""Seconds a cancel may stay unanswered before the process is killed."""
-
-TERMINAL_EVENTS = (Loaded, Finished, Failed, Described, SelfTested, Replayed, Counted)
+Last = TypeVar("Last", Described, SelfTested, Counted)
 
 
 class EngineClient:
@@ -76,15 +64,17 @@ class EngineClient:
         self.wanted: LoadSettings | None = None
         self.on_pair_change: Callable[[PairInfo], None] = lambda pair: None
         """Called when the engine learned something about the loaded pair by itself (the self-test's badge)."""
-        self._engine = EngineProcess(
-            log_path, self._hear, self._ended, command=command, environment=environment, cache=cache
+        self._exchanges = Exchanges(
+            log_path,
+            pair_changed=self._changed,
+            gone=self._gone,
+            command=command,
+            environment=environment,
+            cache=cache,
         )
+        self._engine = self._exchanges.process
         self._bad_draft = ""
         """Why the wanted draft is left out from now on: the engine stopped when it was loaded or used."""
-        self._queues: dict[int, asyncio.Queue[Event]] = {}
-        self._ids = itertools.count(1)
-
-    # ------------------------------------------------------------------------------------------------- requests
 
     async def load(self, settings: LoadSettings) -> AsyncGenerator[Loading | Loaded | Failed, None]:
         """Hold the pair of ``settings`` from now on. Yields progress, then one Loaded or Failed.
@@ -101,8 +91,8 @@ class EngineClient:
         if settings.draft is not None and self._bad_draft:
             settings = settings.model_copy(update={"draft": None, "draft_refused": self._bad_draft})
         loading_draft = False
-        request = Load(id=next(self._ids), settings=settings)
-        async with contextlib.aclosing(self._exchange(request)) as events:
+        request = Load(id=self._exchanges.next_id(), settings=settings)
+        async with contextlib.aclosing(self._exchanges.ask(request)) as events:
             async for event in events:
                 if isinstance(event, Loaded):
                     self.pair = event.pair
@@ -137,13 +127,13 @@ class EngineClient:
                         return
                     if isinstance(load_event, Loaded):
                         load_seconds = load_event.pair.load_seconds
-        request = Generate(id=next(self._ids), settings=settings)
+        request = Generate(id=self._exchanges.next_id(), settings=settings)
         drafts = self.pair is not None and self.pair.draft is not None and settings.speculation in ("draft", "auto")
         text: list[str] = []
         token_ids: list[int] = []
         sources: list[str] = []
         stats = Stats()
-        async with contextlib.aclosing(self._exchange(request)) as events:
+        async with contextlib.aclosing(self._exchanges.ask(request)) as events:
             async for event in events:
                 if isinstance(event, TextDelta):
                     text.append(event.text)
@@ -172,11 +162,7 @@ class EngineClient:
 
     async def describe(self) -> Described | Failed:
         """Build, devices, threads and exact settings of the engine."""
-        async with contextlib.aclosing(self._exchange(Describe(id=next(self._ids)))) as events:
-            async for event in events:
-                if isinstance(event, (Described, Failed)):
-                    return event
-        raise RuntimeError("an exchange ended without its last event")
+        return await self._ask(Describe(id=self._exchanges.next_id()), Described)
 
     async def self_test(self) -> SelfTested | Failed:
         """Find out now how exact the wanted pair's target is on this machine; loads it first if it must."""
@@ -185,11 +171,7 @@ class EngineClient:
                 async for load_event in loading:
                     if isinstance(load_event, Failed):
                         return load_event
-        async with contextlib.aclosing(self._exchange(SelfTest(id=next(self._ids)))) as events:
-            async for event in events:
-                if isinstance(event, (SelfTested, Failed)):
-                    return event
-        raise RuntimeError("an exchange ended without its last event")
+        return await self._ask(SelfTest(id=self._exchanges.next_id()), SelfTested)
 
     async def replay(self, wanted: Replay) -> AsyncGenerator[Loading | Loaded | Prefilling | Replayed | Failed, None]:
         """Make a kept answer again on the wanted pair's target. Its ``id`` is chosen here. Ends with one Replayed or
@@ -200,8 +182,8 @@ class EngineClient:
                     yield load_event
                     if isinstance(load_event, Failed):
                         return
-        request = wanted.model_copy(update={"id": next(self._ids)})
-        async with contextlib.aclosing(self._exchange(request)) as events:
+        request = wanted.model_copy(update={"id": self._exchanges.next_id()})
+        async with contextlib.aclosing(self._exchanges.ask(request)) as events:
             async for event in events:
                 if isinstance(event, (Prefilling, Replayed, Failed)):
                     yield event
@@ -216,10 +198,14 @@ class EngineClient:
         """
         if not self.running:
             return Failed(id=0, code=ErrorCode.NO_MODEL, message="No model is loaded, so tokens cannot be counted.")
-        request = Count(id=next(self._ids), messages=tuple(messages), text=text, thinking=thinking)
-        async with contextlib.aclosing(self._exchange(request)) as events:
+        request = Count(id=self._exchanges.next_id(), messages=tuple(messages), text=text, thinking=thinking)
+        return await self._ask(request, Counted)
+
+    async def _ask(self, request: Request, kind: type[Last]) -> Last | Failed:
+        """The last event of an exchange that tells nothing on its way."""
+        async with contextlib.aclosing(self._exchanges.ask(request)) as events:
             async for event in events:
-                if isinstance(event, (Counted, Failed)):
+                if isinstance(event, (kind, Failed)):
                     return event
         raise RuntimeError("an exchange ended without its last event")
 
@@ -228,15 +214,7 @@ class EngineClient:
 
         The cancelled iterators end by themselves: with Finished("cancelled"), or Failed(CANCELLED) for a load.
         """
-        for request_id in list(self._queues):
-            await self._engine.send(Cancel(id=next(self._ids), target=request_id))
-        deadline = asyncio.get_running_loop().time() + CANCEL_PATIENCE
-        waiting = set(self._queues)
-        while waiting & set(self._queues):
-            if asyncio.get_running_loop().time() > deadline:
-                await self._kill_unanswering()
-                return
-            await asyncio.sleep(0.01)
+        await self._exchanges.cancel()
 
     @property
     def running(self) -> bool:
@@ -260,93 +238,9 @@ class EngineClient:
         """The last lines the present (or last) process wrote to its log."""
         return self._engine.log_tail()
 
-    # ------------------------------------------------------------------------------------------------- plumbing
+    def _changed(self, pair: PairInfo) -> None:
+        self.pair = pair
+        self.on_pair_change(pair)
 
-    def _hear(self, event: Event) -> None:
-        if isinstance(event, PairChanged):
-            self.pair = event.pair
-            self.on_pair_change(event.pair)
-        elif (queue := self._queues.get(event.id)) is not None:
-            queue.put_nowait(event)
-
-    def _ended(self) -> None:
+    def _gone(self) -> None:
         self.pair = None
-        for request_id, queue in list(self._queues.items()):
-            queue.put_nowait(self._stopped(request_id))
-
-    async def _exchange(
-        self, request: Load | Generate | Describe | SelfTest | Replay | Count
-    ) -> AsyncGenerator[Event, None]:
-        queue: asyncio.Queue[Event] = asyncio.Queue()
-        done = False
-        if (size := len(encode(request))) > MAX_LINE_BYTES:
-            yield Failed(id=request.id, code=ErrorCode.PROMPT_TOO_LARGE, message=_too_long(size))
-            return
-        try:
-            await self.start()
-            self._queues[request.id] = queue
-            await self._engine.send(request)
-            if not self.running:  # it died between start and send: the reader has spoken already
-                queue.put_nowait(self._stopped(request.id))
-            while not done:
-                event = await queue.get()
-                if isinstance(event, TERMINAL_EVENTS):
-                    done = True
-                    self._queues.pop(request.id, None)
-                yield event
-        except OSError as error:
-            self._queues.pop(request.id, None)
-            done = True
-            yield Failed(
-                id=request.id,
-                code=ErrorCode.ENGINE_STOPPED,
-                message=f"The engine could not be started: {error}. Nothing was lost; details are in {self.log_path}.",
-            )
-        finally:
-            if not done:
-                await asyncio.shield(self._abandon(request, queue))
-
-    async def _abandon(
-        self, request: Load | Generate | Describe | SelfTest | Replay | Count, queue: asyncio.Queue[Event]
-    ) -> None:
-        """The caller left early: cancel, and wait until the engine let go. A count is not waited for: it may stand
-        behind a long answer, and it holds nothing."""
-        try:
-            await self._engine.send(Cancel(id=next(self._ids), target=request.id))
-            if isinstance(request, Count):
-                return
-            async with asyncio.timeout(CANCEL_PATIENCE):
-                while not isinstance(await queue.get(), TERMINAL_EVENTS):
-                    pass
-        except TimeoutError:
-            await self._kill_unanswering()
-        finally:
-            self._queues.pop(request.id, None)
-
-    async def _kill_unanswering(self) -> None:
-        log.warning("a cancel was not answered within %.0f s; the engine is restarted", CANCEL_PATIENCE)
-        for request_id, queue in list(self._queues.items()):
-            queue.put_nowait(
-                Failed(
-                    id=request_id,
-                    code=ErrorCode.CANCELLED,
-                    message="Stopped. The engine did not answer and was restarted; the text so far is kept.",
-                )
-            )
-        await self._engine.kill()
-
-    def _stopped(self, request_id: int) -> Failed:
-        return Failed(
-            id=request_id,
-            code=ErrorCode.ENGINE_STOPPED,
-            message=f"The engine stopped ({self._engine.exit_words}). What arrived so far is kept; "
-            "send again to start a new engine.",
-            detail=self.log_tail(),
-        )
-
-
-def _too_long(size: int) -> str:
-    return (
-        f"The message with its conversation takes {size / 2**20:.0f} MiB, and the engine takes at most "
-        f"{MAX_LINE_BYTES / 2**20:.0f}. Nothing was sent or lost: shorten the message or start a new chat."
-    )

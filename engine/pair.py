@@ -12,17 +12,18 @@ from engine.drafters.base import Outcome
 from engine.drafters.lookup import LookupDrafter
 from engine.drafters.model import ModelDrafter
 from engine.files.fingerprint import fingerprint
-from engine.files.header import Header, HeaderError, read_header
 from engine.files.pairing import judge
-from engine.llama.backend import AbortFlag, build_mark, gpus, system_info, versions
+from engine.llama.backend import AbortFlag, system_info, versions
 from engine.llama.context import EXACT, CacheSettings, Context, ContextError
 from engine.llama.loading import Opened, Wish, open_model
 from engine.llama.model import LoadError
 from engine.machine import usable_cores
 from engine.pacing import Pacer
+from engine.pair_info import describe
 from engine.profile import Profile, ProfileStore
 from engine.protocol import PLAIN_ONLY, ErrorCode, LoadingWhat, LoadSettings, ModelFile, PairInfo, SelfTestResult
 from engine.selftest import NEEDED, WIDEST, self_test
+from engine.target_file import PairError, checked_header, target_key
 from engine.text.sandbox import Sandbox
 from engine.text.template import ChatTemplate
 
@@ -40,14 +41,6 @@ costs the memory of one state (50 MB for Qwen3.5-9B). A draft reads one token a 
 within a pass; it goes back to a copy of its state instead."""
 
 Report = Callable[[LoadingWhat, float], None]
-
-
-class PairError(Exception):
-    """The target cannot be had. ``str()`` is the sentence for people."""
-
-    def __init__(self, code: ErrorCode, message: str, detail: str = "") -> None:
-        super().__init__(message)
-        self.code, self.detail = code, detail
 
 
 class Pair:
@@ -236,35 +229,8 @@ class Pair:
     def info(self) -> PairInfo:
         """The pair as status line and receipt show it. Raises RenderInterrupted on a cancel, the first time."""
         if self._info is None:
-            self._info = self._describe()
+            self._info = describe(self)
         return self._info
-
-    def _describe(self) -> PairInfo:
-        offloaded = self.target.model.gpu_layers > 0
-        devices = gpus() if offloaded else ()
-        notes = list(self.notes)
-        if offloaded and self.settings.mode == "exact":
-            notes.append("exact settings are for CPUs; on a GPU the mode is fast until it is tested there")
-        if self.tested is not None and not self.tested.exact and not offloaded and self.settings.mode != "fast":
-            notes.append(f"the mode is fast: {self.tested.words}")
-        notes += memory_notes(self.target.context)
-        if self.draft and self.draft.context.rollback != "full":
-            notes.append("the draft keeps a running state; a copy of it is put back when proposals are rejected")
-        return PairInfo(
-            target=self.target.model.info(),
-            draft=self.draft.model.info() if self.draft else None,
-            draft_refused=self.draft_refused,
-            template=self.template.info(),
-            context=self.target.context.size,
-            threads=self.threads,
-            backend=", ".join(f"{d.name} ({d.description})" for d in devices) or "CPU",
-            build=build_mark(),
-            badge=self.badge,
-            exactness=self.tested,
-            rollback=self.target.context.rollback,
-            notes=tuple(notes),
-            load_seconds=self.load_seconds,
-        )
 
     def observe(self, outcome: Outcome) -> None:
         """Learn what a pass of the target and a proposal of the draft cost on this machine."""
@@ -315,39 +281,3 @@ class Pair:
 def exact_width(tested: SelfTestResult) -> int | None:
     """The widest piece of a prompt that rounds as decoding does; None: any."""
     return None if tested.widths == WIDEST else tested.widths
-
-
-def memory_notes(target: Context) -> list[str]:
-    """What the target's kind of memory means for its user, in words; nothing for the usual kind."""
-    notes: list[str] = []
-    if target.rollback == "bounded":
-        notes.append(f"this model keeps running states; drafts are at most {target.longest_undo} tokens long")
-    if target.rollback == "none":
-        notes.append(f"plain: {PLAIN_ONLY}")
-    if target.rollback != "full" and target.checkpoints is None:
-        notes.append("its state cannot be copied; after an edit or a stop the conversation is read anew")
-    return notes
-
-
-def target_key(settings: LoadSettings) -> tuple[object, ...]:
-    """What makes two settings the same loaded target: the file as it is now, and how it was opened."""
-    path = Path(settings.target.path)
-    try:
-        status = path.stat()
-        file: tuple[object, ...] = (path.resolve(), status.st_size, status.st_mtime_ns)
-    except OSError:
-        file = (path,)
-    return (*file, settings.target.gpu_layers, settings.context, settings.threads, settings.mode)
-
-
-def checked_header(path: str) -> Header:
-    """The file's header, after the checks that keep broken files away from native code. Raises PairError."""
-    codes = {"not_gguf": ErrorCode.NOT_GGUF, "truncated": ErrorCode.TRUNCATED_GGUF}
-    try:
-        return read_header(Path(path))
-    except FileNotFoundError as error:
-        raise PairError(ErrorCode.NO_SUCH_FILE, f"There is no file {path}.") from error
-    except HeaderError as error:
-        raise PairError(codes.get(error.code, ErrorCode.LOAD_FAILED), error.message) from error
-    except OSError as error:
-        raise PairError(ErrorCode.LOAD_FAILED, f"{path} cannot be read: {error.strerror or error}.") from error

@@ -11,7 +11,7 @@ from engine.llama.backend import AbortFlag
 from engine.llama.context import ContextError, DecodeAborted
 from engine.llama.model import LoadCancelled
 from engine.overflow import Fitted, TooLarge, fit
-from engine.pair import Pair, PairError, checked_header
+from engine.pair import Pair
 from engine.profile import ProfileStore
 from engine.prompt import Prompt, build_prompt
 from engine.protocol import (
@@ -33,6 +33,7 @@ from engine.protocol import (
 )
 from engine.replay import replay
 from engine.stats import Counter
+from engine.target_file import PairError, checked_header
 from engine.text.sandbox import RenderInterrupted
 
 Emit = Callable[[Event], None]

@@ -23,15 +23,16 @@ import json
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from app.chats import attachments, said, tree
+from app.chats.branches import Branches
 from app.chats.disk import Tell
 from app.chats.keeper import Keeper
-from app.chats.listed import OPEN_BY, ListedChats
+from app.chats.listed import OPEN_BY
 from app.chats.records import Attachment, Conversation, Figures, Message, StoreError, Unsent
 from app.chats.seal import sealed
 from app.chats.troubles import why
@@ -57,9 +58,10 @@ def open_chats(file: Path | None, tell: Tell) -> ChatStore:
     return store
 
 
-class ChatStore(ListedChats):
+class ChatStore(Branches):
     """Conversations as trees of messages. Made by :func:`open_chats`. What concerns whole chats (the list, search,
-    names, deleting) is in :class:`app.chats.listed.ListedChats`."""
+    names, deleting) is in :class:`app.chats.listed.ListedChats`; reading messages and switching branches is in
+    :class:`app.chats.branches.Branches`."""
 
     def __init__(self, keeper: Keeper) -> None:
         super().__init__(keeper, threading.RLock())
@@ -233,52 +235,6 @@ class ChatStore(ListedChats):
             self._end(ended, figures)
         return ended
 
-    def message(self, message_id: int) -> Message | None:
-        """One message, or None."""
-        with self._lock:
-            copy = self._keeper.in_memory(lambda db: tree.message(db, message_id))
-            chat = None if copy is None else copy.conversation
-            return self._keeper.read(lambda db: tree.message(db, message_id), chat) or copy
-
-    def path(self, conversation_id: int, *, last: int | None = None) -> tuple[Message, ...]:
-        """Root to current leaf: what is shown and what is sent. ``last``: only that many from the end."""
-        with self._lock:
-            self._keeper.hold_fresh(conversation_id)
-            return self._keeper.in_memory(lambda db: tree.path(db, conversation_id, last))
-
-    def children(self, message_id: int) -> tuple[Message, ...]:
-        """What was said directly below a message, oldest first."""
-        with self._lock:
-            chat = self._message(message_id).conversation
-            return self._keeper.read(lambda db: tree.below(db, chat, message_id), chat)
-
-    def siblings(self, message_id: int) -> tuple[Message, ...]:
-        """A message and its variants, oldest first: for ``2/3`` and previous / next."""
-        with self._lock:
-            said = self._message(message_id)
-            return self._keeper.read(lambda db: tree.below(db, said.conversation, said.parent), said.conversation)
-
-    def variants(self, conversation_id: int) -> dict[int, tuple[int, int]]:
-        """Every message of the path that has siblings -> which of how many it is: (2, 3). One query for them all."""
-        with self._lock:
-            self._keeper.hold(conversation_id)
-            return self._keeper.in_memory(lambda db: tree.variants(db, conversation_id))
-
-    def switch_leaf(self, message_id: int) -> tuple[Message, ...]:
-        """Show the branch through this message, down to its newest descendant; returns the new path."""
-        with self._lock:
-            chat = self._message(message_id).conversation
-            leaf = self._keeper.read(lambda db: tree.newest_below(db, message_id), chat)
-            self._set(chat, "leaf", leaf)
-            return self.path(chat)
-
-    def figures(self, message_ids: Iterable[int]) -> dict[int, Figures]:
-        """The figures of those of the messages that are answers, as far as they are known."""
-        wanted = tuple(message_ids)
-        with self._lock:
-            found = self._keeper.read(lambda db: tree.figures(db, wanted))
-            return found | self._keeper.in_memory(lambda db: tree.figures(db, wanted))
-
     # ----------------------------------------------------------------------------------------------- unsent text
 
     def keep_unsent(self, conversation_id: int, text: Unsent) -> None:
@@ -302,12 +258,6 @@ class ChatStore(ListedChats):
             if token != self._keeper.token and self._keeper.is_gone(token):
                 tree.forget(db, key)
         tree.remember(db, f"{OPEN_BY}{self._keeper.token}", conversation_id)
-
-    def _message(self, message_id: int) -> Message:
-        found = self.message(message_id)
-        if found is None:
-            raise StoreError("This message is not in the store any more.")
-        return found
 
     def _require_parent(self, said: Message) -> None:
         if said.parent is not None and self._message(said.parent).conversation != said.conversation:

@@ -6,23 +6,22 @@ so that the engine is heard while somebody types.
 
 from __future__ import annotations
 
-import asyncio
 import concurrent.futures
 import contextlib
 import logging
 import os
 import signal
 import sys
-import threading
-from collections.abc import Callable, Coroutine, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from types import FrameType
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from app.commands.errors import CANCELLED, FAILED, PIPE_CLOSED, say
 from app.logs import log_where_possible
+from app.plain.event_loop import GRACE, Loop, event_loop
 from app.plain.lines import Lines, OutputGone, silent, writer
 from app.plain.prompt import GivenUp, open_prompt, read_message
+from app.plain.signals import Ended, signals
 
 if TYPE_CHECKING:
     from app.by_name import ByName
@@ -37,21 +36,9 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
-GRACE: Final = 2.7
-"""Seconds in which the end must be reached."""
-LISTEN_SECONDS: Final = 0.2
-"""How often a wait that Ctrl+C cannot break (Windows) looks up."""
 AGAIN: Final = "Ctrl+C once more, Ctrl+D or /quit ends; everything is kept."
 GIVEN_UP: Final = "The message was given up; nothing was sent."
 BRINGS_BACK: Final = "Arrow up brings back what was typed of it."
-
-
-class Ended(BaseException):
-    """A signal asks this process to end."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.code = 128 + number
 
 
 class Left(Exception):
@@ -87,7 +74,7 @@ def run_plain(
     lines, prompt = _streams()
     store = open_chats(chats_file, lambda notice: lines.note(notice.text))
     try:
-        with _event_loop() as loop, _signals():
+        with event_loop() as loop, signals():
             early = [*complaints]
 
             async def make() -> PlainChat:
@@ -245,88 +232,3 @@ def _streams() -> tuple[Lines, Prompt]:
     shared = sys.stdout is not None and sys.stdout.isatty()
     out, beside = writer(sys.stdout, "" if shared else "utf-8"), silent(writer(sys.stderr))
     return Lines(out, None if shared else beside), open_prompt(out if shared else beside)
-
-
-# ------------------------------------------------------------------------------------------------ loop and signals
-
-
-class Loop:
-    """An event loop in a thread of its own, seen from the main thread."""
-
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
-        self._loop = loop
-        self._running: list[concurrent.futures.Future[Any]] = []
-
-    def start(self, work: Coroutine[Any, Any, T]) -> concurrent.futures.Future[T]:
-        """Begin ``work`` beside everything else."""
-        self._running = [future for future in self._running if not future.done()]
-        future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        self._running.append(future)
-        return future
-
-    def finish(self, work: Coroutine[Any, Any, T], *, interrupted: Callable[[int], None] | None = None) -> T:
-        """What ``work`` returns or raises. A Ctrl+C meanwhile calls ``interrupted`` with how many there were."""
-        future = self.start(work)
-        times = 0
-        while True:
-            try:
-                concurrent.futures.wait([future], timeout=LISTEN_SECONDS)
-                if future.done():
-                    return future.result()
-            except KeyboardInterrupt:
-                times += 1
-                if interrupted is not None:
-                    interrupted(times)
-
-    def soon(self, do: Callable[[], object]) -> None:
-        """Call ``do`` in the loop."""
-        self._loop.call_soon_threadsafe(do)
-
-    def cancel_all(self, *, but: concurrent.futures.Future[Any]) -> None:
-        """Give up what was begun and waits."""
-        for future in self._running:
-            if future is not but:
-                future.cancel()
-
-
-@contextlib.contextmanager
-def _event_loop() -> Iterator[Loop]:
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, name="chat", daemon=True)
-    thread.start()
-    try:
-        yield Loop(loop)
-    finally:
-        with contextlib.suppress(TimeoutError):
-            asyncio.run_coroutine_threadsafe(_end_tasks(), loop).result(GRACE)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(GRACE)
-        if not thread.is_alive():
-            loop.close()
-
-
-async def _end_tasks() -> None:
-    tasks = asyncio.all_tasks() - {asyncio.current_task()}
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
-
-
-@contextlib.contextmanager
-def _signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP raise :class:`Ended` in the main thread, once. A signal that was ignored stays so (nohup)."""
-
-    def ended(number: int, _frame: FrameType | None) -> None:
-        for other in watched:
-            signal.signal(other, signal.SIG_IGN)
-        raise Ended(number)
-
-    wanted = [signal.SIGTERM, *([signal.SIGHUP] if hasattr(signal, "SIGHUP") else [])]
-    watched = {number: signal.getsignal(number) for number in wanted if signal.getsignal(number) != signal.SIG_IGN}
-    for number in watched:
-        signal.signal(number, ended)
-    try:
-        yield
-    finally:
-        for number, before in watched.items():
-            signal.signal(number, before)

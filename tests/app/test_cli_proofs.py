@@ -324,3 +324,9 @@ def test_score_measures_the_pair_and_names_what_limits_it(slipstream: Slipstream
     assert found["runs"] == 24
     done = slipstream("score", "--own-chats")
     assert "This model has answered nothing in your chats yet; leave out --own-chats." in done.stderr
+    done = slipstream("score", "nowhere.gguf")
+    assert "nowhere.gguf" in done.stderr
+    assert done.returncode == 1
+    done = slipstream("score", "nowhere.gguf", "--model", "elsewhere.gguf")
+    assert "It is named twice, as PAIR and with --model." in done.stderr
+    assert done.returncode == 1

@@ -28,7 +28,7 @@ async def test_a_cancel_that_is_not_answered_kills_and_the_next_request_works(
 ) -> None:
     deaf = tmp_path / "deaf.py"
     deaf.write_text(DEAF_ENGINE)
-    monkeypatch.setattr("engine.client.CANCEL_PATIENCE", 0.3)
+    monkeypatch.setattr("engine.exchanges.CANCEL_PATIENCE", 0.3)
     client = EngineClient(tmp_path / "engine.log", command=[sys.executable, str(deaf)])
     client.wanted = LoadSettings(target=ModelFile(path="any.gguf"))
     tasks: list[asyncio.Task[None]] = []

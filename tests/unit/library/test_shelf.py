@@ -122,7 +122,7 @@ def test_what_does_not_fit_is_said(monkeypatch: pytest.MonkeyPatch, home: Home, 
 
 def test_what_there_is_to_begin_with(monkeypatch: pytest.MonkeyPatch, home: Home, hub: Hub, shelf: Shelf) -> None:
     laptop = Room(disk=10**12, memory=24 * 10**9, free_memory=22 * 10**9, cores=8)
-    monkeypatch.setattr("app.library.shelf.look", lambda *what: laptop)
+    monkeypatch.setattr("app.library.looking.look", lambda *what: laptop)
     nothing = shelf.suggestion()
     assert (nothing.starter.key, nothing.found) == ("smollm2-135m", ())
     assert nothing.best is not None

@@ -1,0 +1,196 @@
+"""What is on the shelf, as far as looking tells: the list, what there is to say of an entry, whether a pair fits."""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from app import paths
+from app.chats.readonly import UnreadableStoreError
+from app.history.groups import History
+from app.history.speeds import latest_speeds
+from app.library.best import best_pair, missing_bytes
+from app.library.details import at_path, begun_facts, check_facts, draft_facts, draft_verdict, model_facts, pair_facts
+from app.library.entries import all_entries, pair_entry, place_words
+from app.library.found import OURS, PACKAGE
+from app.library.getting import Downloads
+from app.library.inventory import Inventory, PairHere, same_model, take_inventory
+from app.library.local import LocalModel
+from app.library.outside import named_by_path
+from app.library.records import Check, Entry, Fact, Getting, Listing, ShelfError, State, Suggestion
+from app.library.room import Room, look
+from app.library.speed_facts import speed_facts
+
+if TYPE_CHECKING:
+    from app.library.transfer.patience import Patience
+    from engine.protocol import Device
+
+
+class Looking:
+    """The half of :class:`app.library.shelf.Shelf` that changes nothing. It remembers its last look at the disk."""
+
+    def __init__(self, *, patience: Patience | None = None) -> None:
+        self._downloads = Downloads(patience)
+        self._seen: Inventory | None = None
+        self._gpus: tuple[Device, ...] = ()
+        self._history = History()
+        """As it was at the last look; to move in the list does not ask the store again."""
+        self._lock = threading.Lock()
+
+    def listing(self) -> Listing:
+        """Look at catalogue and disk anew."""
+        inventory, room = self._look(), self._room()
+        history, complaint = self._read_history()
+        entries = list(all_entries(inventory, room, latest_speeds(history.answers)))
+        known = {entry.key for entry in entries}
+        entries += [_coming(one) for one in self.downloads() if one.key not in known and one.running]
+        return Listing(
+            entries=tuple({entry.key: entry for entry in entries}.values()),
+            complaints=(*inventory.complaints, *([complaint] if complaint else [])),
+            free_disk=room.disk,
+            memory=room.memory,
+            free_memory=room.free_memory,
+            cores=room.cores,
+            free_gpu_memory=room.on_gpus if room.gpus else None,
+        )
+
+    def _read_history(self) -> tuple[History, str]:
+        """How fast models were here, and a sentence about what of it cannot be read."""
+        try:
+            self._history = History.read(paths.chats_file())
+        except UnreadableStoreError as error:
+            self._history = History()
+            return self._history, str(error)
+        return self._history, self._history.left_out
+
+    def see_gpus(self, gpus: Sequence[Device]) -> None:
+        """What the engine said of GPUs with memory of their own; until then main memory alone counts."""
+        self._gpus = tuple(gpus)
+
+    def suggestion(self) -> Suggestion:
+        """For somebody who has used nothing but the starter: the pair that suits this machine best, and how many
+        models of other tools are here. Asks no hub."""
+        inventory, room = self._look(), self._room()
+        best = best_pair(inventory.pairs, room)
+        found = Counter(model.origin for model in inventory.models if model.usable and model.origin != PACKAGE)
+        starter = next(iter(inventory.pairs))
+        return Suggestion(
+            starter=pair_entry(starter, inventory.models_dir, room, {}),
+            best=pair_entry(best, inventory.models_dir, room, {}) if best is not None else None,
+            missing=missing_bytes(best) if best is not None else 0,
+            found=tuple(found.most_common()),
+        )
+
+    def details(self, key: str, target: str = "") -> Sequence[Fact]:
+        """What there is to say about an entry of the list; ``target``: path of the model that answers now."""
+        inventory, room = self._known(), self._room()
+        for here in inventory.pairs:
+            if here.pair.name == key:
+                return self._with_speeds(tuple(pair_facts(here, inventory, room)), *_files(here))
+        for model in inventory.models:
+            if inventory.name(model) == key:
+                facts = tuple(model_facts(model, inventory, room, at_path(inventory, target)))
+                return self._with_speeds(facts, str(model.path))
+        for begun in inventory.begun:
+            if begun.name == key:
+                return tuple(begun_facts(begun))
+        return (Fact("about", key),)
+
+    def find(self, wanted: str) -> PairHere | LocalModel:
+        """The pair or the model on this disk that ``wanted`` means."""
+        inventory = self._known()
+        if (pair := inventory.catalog.find(wanted)) is not None:
+            return next(here for here in inventory.pairs if here.pair.name == pair.name)
+        found = same_model(inventory, wanted)
+        if len(found) == 1:
+            return found[0]
+        if found:
+            where = ", ".join(str(model.path) for model in found)
+            raise ShelfError(f"{wanted} is {len(found)} models on this disk: {where}. Name one by its path.")
+        if (outside := named_by_path(wanted)) is not None:
+            return outside
+        raise ShelfError(f"Nothing on this disk is called {wanted}. See: slipstream models list")
+
+    def files(self, wanted: str) -> list[Path]:
+        """Where its files are."""
+        found = self.find(wanted)
+        models = found.models if isinstance(found, PairHere) else (found,)
+        return [part for model in models for part in model.parts]
+
+    def judge(self, target: str, draft: str) -> tuple[bool, str]:
+        """Whether the file ``draft`` may draft for the file ``target``, and why."""
+        inventory = self._known()
+        answering, proposing = at_path(inventory, target), at_path(inventory, draft)
+        if answering is None or proposing is None:
+            return False, f"{draft if proposing is None else target} was not found on this disk"
+        verdict = draft_verdict(answering, proposing, inventory)
+        return verdict.can_draft, verdict.reason
+
+    def check(self, target: str, draft: str | None = None, context: int | None = None) -> Check:
+        """Whether a pair can be used here, by its files alone; without ``draft`` what else may draft for the target."""
+        one, other = self._one_model(target), self._one_model(draft, "draft") if draft is not None else None
+        found = self.find(target)
+        if other is None and isinstance(found, PairHere) and found.draft is not None and found.draft.usable:
+            other = found.draft.model
+        usable, facts = check_facts(one, other, self._known(), self._room(), context)
+        others = draft_facts(one, self._known()) if draft is None and one.usable else ()
+        return Check(usable, (*facts, *others))
+
+    def downloads(self) -> Sequence[Getting]:
+        """Every download of this run of the program, as it is now. Never waits."""
+        return self._downloads.snapshots()
+
+    # ------------------------------------------------------------------------------------------------- helpers
+
+    def _with_speeds(self, facts: tuple[Fact, ...], target: str, draft: str = "") -> tuple[Fact, ...]:
+        """How fast these files were here, behind what says what they are."""
+        at = next((number for number, fact in enumerate(facts, start=1) if fact.label == "about"), 0)
+        return (*facts[:at], *speed_facts(self._history.of_files(target, draft)), *facts[at:])
+
+    def _look(self) -> Inventory:
+        with self._lock:
+            self._seen = take_inventory()
+            return self._seen
+
+    def _room(self) -> Room:
+        return look(paths.models_dir(), self._gpus)
+
+    def _known(self) -> Inventory:
+        with self._lock:
+            seen = self._seen
+        return seen or self._look()
+
+    def _one_model(self, wanted: str, role: str = "target") -> LocalModel:
+        found = self.find(wanted)
+        if isinstance(found, LocalModel):
+            return found
+        source = found.target if role == "target" or found.draft is None else found.draft
+        if source.model is None:
+            raise ShelfError(
+                f"{source.source.file} of {found.pair.name} is not on this disk. "
+                f"Get it with: slipstream models pull {found.pair.name}"
+            )
+        return source.model
+
+
+def _files(here: PairHere) -> tuple[str, str]:
+    """Where the files of a pair are, as far as they are here."""
+    target, draft = here.target.model, here.draft.model if here.draft is not None else None
+    return str(target.path) if target is not None else "", str(draft.path) if draft is not None else ""
+
+
+def _coming(getting: Getting) -> Entry:
+    """A download of which nothing is on the disk yet."""
+    return Entry(
+        getting.key,
+        getting.title,
+        State.PARTLY,
+        place=place_words(OURS),
+        size=getting.total,
+        here=getting.done,
+        fetchable=True,
+        own=True,
+    )
