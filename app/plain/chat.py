@@ -6,53 +6,38 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app.attached import (
-    NOT_SENT,
-    AttachmentError,
-    estimated_tokens,
-    is_folder,
-    mention_of,
-    not_attached,
-    read_attachment,
-    read_mentioned,
-)
+from app.attached import NOT_SENT, AttachmentError, mention_of, not_attached, read_mentioned
 from app.by_name import ByName
 from app.chats.export_file import ExportError
 from app.chats.records import StoreError, Unsent
-from app.clean import clean_line
 from app.plain import lists
+from app.plain.attaching import attached_words, to_attach
 from app.plain.chat_actions import ChatActions
 from app.plain.dialogue import Dialogue
 from app.plain.models import PlainModels
 from app.plain.turns import Turns, about
 from app.plain.words import in_lines
-from app.receipt_words import counted
 from app.tui import chosen_mode, commands
 from app.tui.background import aside
 from app.tui.chat_settings import merged, system_prompt
 from app.tui.commands import RefusedError
 from app.tui.modes import MODES, reasons_against
-from app.tui.names import full_name, pair_name, short_name, speaker_name
 from app.tui.news import EngineNews
 from app.tui.overflow_policy import for_engine, policy_of
-from engine.files.sizes import size_words
 
 if TYPE_CHECKING:
-    from app.chats.records import Attachment
     from app.chats.store import ChatStore
     from app.last_choice import Memory
     from app.library.records import Library
     from app.plain.lines import Lines
-    from app.tui.answering import Answering
     from app.tui.conversation import Turn
     from app.tui.kept_answer import KeptAnswer
     from app.tui.overflow_policy import Policy
     from app.tui.ports import Engine, PairRequest
     from app.tui.surface import Severity
-    from engine.protocol import GenerateSettings, LoadSettings, PairInfo, SpeculationMode
+    from engine.protocol import GenerateSettings, LoadSettings, SpeculationMode
 
 ELSEWHERE: Final = "Your last chat is open in another Slipstream; this is a new one."
-SHARED: Final = "This chat is open in another Slipstream, too."
 SEND_OTHERWISE: Final = (
     "Your message stands at the prompt; what you send next becomes a variant beside it. An empty line leaves it."
 )
@@ -159,7 +144,7 @@ class PlainChat(ChatActions):
         except AttachmentError as error:
             raise RefusedError(f"{error} {NOT_SENT}") from error
         for one in attached:
-            self.say(f"Attached: {_attached_words(one)}")
+            self.say(f"Attached: {attached_words(one)}")
         if left := await aside(not_attached, Path.cwd(), text, attached):
             self.say(left)
         self._editing, self._attaching = None, []
@@ -218,16 +203,8 @@ class PlainChat(ChatActions):
     # ------------------------------------------------------------------------------------- what the commands know
 
     @property
-    def answering(self) -> Answering:
-        return self.dialogue.answering
-
-    @property
     def mode(self) -> SpeculationMode:
         return self.settings_now().speculation
-
-    @property
-    def target_path(self) -> str:
-        return self.answering.load.target.path if self.answering.load else ""
 
     def say(self, text: str, severity: Severity = "information") -> None:
         """A sentence beside the answers."""
@@ -298,82 +275,10 @@ class PlainChat(ChatActions):
     async def action_attach(self, path: str = "") -> None:
         if not path:
             raise RefusedError("/attach takes the path of a text file.")
-        try:
-            one = await aside(read_attachment, Path.cwd(), path)
-        except AttachmentError as error:
-            raise RefusedError(str(error)) from error
-        if one is None:
-            raise RefusedError(_no_file(path))
+        one = await to_attach(path)
         self._attaching.append(path)
-        self.reply(f"Goes with your next message: {_attached_words(one)}")
-
-    # --------------------------------------------------------------------------------------------------- in words
-
-    def speaker(self) -> str:
-        pair = self.answering.state.pair
-        return speaker_name(pair.target) if pair else short_name(self.target_path) if self.target_path else "answer"
-
-    def introduction(self) -> str:
-        return f"{self.speaker()}> " if self.interactive else ""
-
-    def loading_words(self) -> str:
-        state = self.answering.state
-        if not state.is_loading:
-            return ""
-        share = f", {state.loading.fraction:.0%} so far" if state.loading else ""
-        return f"Loading {full_name(self.target_path) if self.target_path else 'the model'}{share}."
-
-    def say_no_model(self) -> None:
-        self._news.tell_no_model(self.answering.state)
-
-    def engine_changed(self) -> None:
-        """Say what is new of the engine, each thing once."""
-        if not self._open:
-            return
-        state = self.answering.state
-        self._news.tell(state, self.mode, self.speaker(), answering=self.dialogue.live is not None)
-        if state.pair is not None:
-            self._tell_pair(state.pair)
-
-    def _tell_pair(self, pair: PairInfo) -> None:
-        name, badge = pair_name(pair, draft_whole=True), clean_line(pair.badge, 80)
-        before, self._told = self._told, (name, badge)
-        if name != before[0]:
-            self.say(f"{name} answers; mode: {badge}; context: {pair.context:,} tokens.")
-        elif badge != before[1]:
-            self.say(f"The mode is {badge} now.")
-
-    def introduce(self) -> None:
-        """Which chat this is, and where it stands."""
-        if not self.interactive:
-            return
-        chat = self.chat
-        self.prefilled = self.store.unsent(chat.conversation.id).text
-        if chat.empty:
-            return
-        number = len(chat)
-        self.lines.say(
-            f'The chat "{clean_line(chat.title, 80)}", {number} message{"s" * (number != 1)}. /show prints the last of '
-            "them, /new begins another chat, /chats lists all."
-        )
-        if chat.elsewhere:
-            self.say(SHARED, "warning")
-        last = chat.turns(number - 1, number)
-        if last and last[0].message is not None and last[0].message.role == "user":
-            self.say("Your last message has no answer yet: /regenerate asks for one.", "warning")
-        elif last and last[0].state in ("interrupted", "failed"):
-            self.say(f"{about(last[0])[0]} /continue goes on with it, /regenerate makes another one.", "warning")
+        self.reply(f"Goes with your next message: {attached_words(one)}")
 
     def set_aside(self) -> None:
         """Another chat takes the place of the open one: what was prepared for that one is no more."""
         self._editing, self._attaching, self.prefilled = None, [], ""
-
-
-def _no_file(path: str) -> str:
-    """Why nothing can be attached."""
-    shown = clean_line(path, 80)
-    return f"{shown} is a folder; name a file in it." if is_folder(Path.cwd(), path) else f"There is no file {shown}."
-
-
-def _attached_words(one: Attachment) -> str:
-    return f"{clean_line(one.path, 200)}, {size_words(one.size)}, about {counted(estimated_tokens(one))}."

@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Final
 from app.chats.listed import KEPT_DAYS
 from app.clean import clean_line
 from app.plain import lists
+from app.plain.telling import Telling
 from app.tui.background import aside
 from app.tui.commands import RefusedError
 from app.tui.exporting import export
 
 if TYPE_CHECKING:
     from app.chats.records import Conversation
-    from app.chats.store import ChatStore
-    from app.plain.dialogue import Dialogue
-    from app.plain.lines import Lines
     from app.plain.turns import Turns
-    from app.tui.conversation import OpenChat
     from app.tui.exporting import Form
     from app.tui.surface import Severity
 
@@ -28,29 +25,17 @@ SHOWN: Final = 4
 OPENS: Final = "/open NUMBER goes on with one, /delete NUMBER takes one away."
 
 
-class ChatActions:
+class ChatActions(Telling):
     """The half of the chat in lines that is about chats as a whole. The other half is
     :class:`app.plain.chat.PlainChat`."""
 
-    store: ChatStore
-    lines: Lines
-    dialogue: Dialogue
     turns: Turns
     system_prompt: str
     _listed: Sequence[tuple[int, int | None]] = ()
     """The chats that were listed last, in the order of their numbers, and the message that was found."""
 
-    @property
-    def chat(self) -> OpenChat:
-        """The open one."""
-        return self.dialogue.chat
-
     def reply(self, text: str, severity: Severity = "information") -> None:
         """What a command has to say."""
-        raise NotImplementedError
-
-    def introduce(self) -> None:
-        """Say which chat is open."""
         raise NotImplementedError
 
     def set_aside(self) -> None:

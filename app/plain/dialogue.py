@@ -13,7 +13,8 @@ from app.chats.records import StoreError
 from app.plain.speech import Speech
 from app.receipt_words import counted
 from app.tui import continuing
-from app.tui.answering import Answer, Answering, Phase
+from app.tui.answer import Answer, Phase
+from app.tui.answering import Answering
 from app.tui.commands import typed_as
 from app.tui.conversation import OpenChat, Turn
 from app.tui.kept_answer import Beside, KeptAnswer

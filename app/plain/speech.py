@@ -10,7 +10,7 @@ from app.tui.thoughts import placed, tokens_of
 
 if TYPE_CHECKING:
     from app.plain.lines import Lines
-    from app.tui.answering import Answer
+    from app.tui.answer import Answer
     from app.tui.thoughts import Thinking
     from engine.protocol import Receipt
     from engine.text.thoughts import ThoughtSplitter

@@ -1,6 +1,7 @@
 """The one worker that talks to the engine: loads the pair, makes one answer at a time, and can always be stopped.
 
-Nothing here draws. The worker writes what arrives into an :class:`Answer`; the screen looks at it with one timer.
+Nothing here draws. The worker writes what arrives into an :class:`~app.tui.answer.Answer`; the screen looks at it with
+one timer.
 """
 
 from __future__ import annotations
@@ -9,12 +10,11 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from enum import Enum
 from typing import TYPE_CHECKING
 
+from app.tui.answer import Answer, Phase
+from app.tui.engine_state import EngineState
 from app.tui.thoughts import Thinking
-from app.tui.unfinished import Unfinished
 from engine.protocol import (
     Counted,
     ErrorCode,
@@ -30,7 +30,6 @@ from engine.protocol import (
     Started,
     TextDelta,
 )
-from engine.stats import Stats
 
 if TYPE_CHECKING:
     from app.tui.ports import AnswerEvent, Engine
@@ -39,72 +38,6 @@ log = logging.getLogger(__name__)
 
 STOP_AGAIN = 0.05
 """Seconds between two cancels of one stop: the first can come before the request has reached the engine."""
-
-
-class Phase(Enum):
-    """Where an answer is."""
-
-    WAITING = "waiting"  # for the model
-    READING = "reading"  # the prompt
-    WRITING = "writing"
-    STOPPING = "stopping"
-    ENDED = "ended"
-
-
-@dataclass(eq=False)
-class Answer:
-    """One answer while it is made."""
-
-    settings: GenerateSettings
-    phase: Phase = Phase.WAITING
-    so_far: str = ""
-    """What it begins with, when it goes on with another one; ``text`` is what is new."""
-    text: str = ""
-    fresh: list[str] = field(default_factory=list)
-    """Pieces that the screen has not drawn yet."""
-    pieces: list[tuple[str, int]] = field(default_factory=list)
-    """Every piece of new text as it came, and how many tokens had come with it."""
-    read: tuple[int, int] | None = None
-    """Prompt tokens (done, total)."""
-    stats: Stats | None = None
-    drafter: str = ""
-    context: int = 0
-    """Size in tokens of the context it is made in; 0 while that is not known."""
-    thinking: Thinking = field(default_factory=Thinking)
-    """How it thinks; known before its first text."""
-    tokens: int = 0
-    """Tokens whose text has arrived, or will with the next one."""
-    finish_reason: str = ""
-    """``stop``, ``length``, ``cancelled`` or ``failed`` once it ended."""
-    unfinished: Unfinished = field(default_factory=Unfinished)
-    """What is kept of it until it has ended."""
-    finished: Finished | None = None
-    failure: Failed | None = None
-    stop_wanted: bool = False
-
-    @property
-    def running(self) -> bool:
-        return self.phase is not Phase.ENDED
-
-    @property
-    def whole(self) -> str:
-        """All of it, as it is shown and kept."""
-        retracted = self.finished.retracted if self.finished else 0
-        return self.so_far[: len(self.so_far) - retracted] + self.text
-
-
-@dataclass
-class EngineState:
-    """What the header says about the engine."""
-
-    pair: PairInfo | None = None
-    loading: Loading | None = None
-    is_loading: bool = False
-    failure: Failed | None = None
-    stopped: bool = False
-    """It crashed; the next message starts it again."""
-    instead_of: Failed | None = None
-    """Why the pair that was asked for last is not the one that answers: it could not be loaded."""
 
 
 class Answering:

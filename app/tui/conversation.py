@@ -16,7 +16,7 @@ from engine.stats import Stats
 
 if TYPE_CHECKING:
     from app.chats.store import ChatStore
-    from app.tui.answering import Answer
+    from app.tui.answer import Answer
 
 
 @dataclass(eq=False)

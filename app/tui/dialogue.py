@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 from app.attached import with_kept
 from app.chats.records import StoreError
 from app.tui import continuing
-from app.tui.answering import Answer, Answering, Phase
+from app.tui.answer import Answer, Phase
+from app.tui.answering import Answering
 from app.tui.commands import typed_as
 from app.tui.conversation import OpenChat, Turn
 from app.tui.editing import Editing

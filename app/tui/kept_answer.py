@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.attached import for_receipt
-from app.tui.answering import Answer
+from app.tui.answer import Answer
 from app.tui.conversation import OpenChat, Turn
 from engine.protocol import ErrorCode
 

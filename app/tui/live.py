@@ -6,7 +6,7 @@ import time
 from typing import Final
 
 from app.tui import motion
-from app.tui.answering import Answer
+from app.tui.answer import Answer
 from app.tui.conversation import OpenChat, Turn
 from app.tui.kept_answer import Beside as Beside
 from app.tui.kept_answer import Keep, KeptAnswer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from app.tui.answering import EngineState
+    from app.tui.engine_state import EngineState
     from app.tui.widgets.notice import Severity
     from engine.protocol import Failed, SpeculationMode
 

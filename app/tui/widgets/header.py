@@ -10,7 +10,7 @@ from textual.reactive import reactive
 
 from app.clean import clean_line
 from app.receipt import backend_words, short_count
-from app.tui.answering import EngineState
+from app.tui.engine_state import EngineState
 from app.tui.names import full_name, pair_name
 from app.tui.widgets.line import Line
 

@@ -13,7 +13,7 @@ from textual.widgets import Static
 from app import receipt
 from app.clean import clean, clean_line
 from app.tui import xray
-from app.tui.answering import Answer, Phase
+from app.tui.answer import Answer, Phase
 from app.tui.names import speaker_name
 from app.tui.thoughts import Thinking
 from app.tui.token_texts import TokenTexts
