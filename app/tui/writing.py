@@ -173,7 +173,9 @@ class Writing:
     async def _not_attached(self, text: str, visible: str, attached: Sequence[Attachment]) -> str:
         """What the message names and cannot take along, said once: who sends it again means a name."""
         before, self._told = self._told, ""
-        along = (*attached, *self._screen.dialogue.files_back)
+        dialogue = self._screen.dialogue
+        edited = dialogue.editing.turn
+        along = (*attached, *dialogue.files_back, *(edited.attached if edited is not None else ()))
         left = await aside(not_attached, Path.cwd(), visible, along, with_keys(ONCE_MORE))
         if left:
             self._told = text
