@@ -178,7 +178,7 @@ class Settings(Samplers):
     """The colours of the terminal interface, by the theme's name. Not set: as chosen last."""
 
     motion: Literal["full", "reduced"] = "full"
-    """"reduced": nothing slides or blinks in the terminal interface, and answers grow line by line."""
+    """"reduced": nothing slides in the terminal interface, and answers grow line by line."""
 
     keys: dict[str, Any] = {}
     """Other keys for the terminal interface, in a table below everything else; f1 there shows all keys by name."""

@@ -32,7 +32,7 @@ from app.tui.few_colours import told_apart
 from app.tui.in_order import InOrder
 from app.tui.keys import APP
 from app.tui.models_door import ModelsDoor
-from app.tui.motion import calm, reduce_motion, reduced
+from app.tui.motion import calm, reduce_motion
 from app.tui.own_colours import OwnColours, colours_unwanted
 from app.tui.ports import plain_request
 from app.tui.screens.chat import ChatScreen
@@ -198,10 +198,9 @@ class SlipstreamApp(App[None]):
     # -------------------------------------------------------------------------------------------------------- keys
 
     def _register_child(self, parent: DOMNode, child: Widget, before: int | None, after: int | None) -> None:
-        """Whatever comes to the screen comes with the user's keys, and keeps still if that is wanted."""
+        """Whatever comes to the screen comes with the user's keys, and without a cursor that blinks."""
         child._bindings = keymap.in_use().applied(child._bindings)
-        if reduced(self):
-            calm(child)
+        calm(child)
         super()._register_child(parent, child, before, after)
 
     async def on_event(self, event: events.Event) -> None:

@@ -1,4 +1,4 @@
-"""Less motion, for those whom it disturbs: nothing slides or blinks, and an answer grows in steps.
+"""Less motion, for those whom it disturbs: nothing slides, and an answer grows in steps.
 
 It is wished for with ``motion = "reduced"`` in settings.toml, or by ``TEXTUAL_ANIMATIONS=none`` in the environment;
 either way it is Textual's animation level.
@@ -35,7 +35,7 @@ def reduce_motion(app: App[Any]) -> None:
 
 
 def calm(widget: Widget) -> None:
-    """No blinking cursor; to be called for every widget where motion is reduced."""
+    """No blinking cursor, for anybody: a blink is a timer, and a frame drawn, while nothing happens."""
     if isinstance(widget, Input | TextArea):
         widget.cursor_blink = False
 

@@ -79,7 +79,6 @@ class Composer(TextArea):
             placeholder="type a message",
             id="composer",
         )
-        self.cursor_blink = False  # no timer while nothing happens
 
     # ---------------------------------------------------------------------------------------------------- the text
 

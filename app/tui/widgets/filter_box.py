@@ -30,7 +30,6 @@ class FilterBox(Input):
 
     def __init__(self, placeholder: str) -> None:
         super().__init__(placeholder=placeholder, compact=True, select_on_focus=False)
-        self.cursor_blink = False
 
     def _on_paste(self, event: events.Paste) -> None:
         """As one cleaned line: Input would take control codes as they come."""

@@ -35,7 +35,6 @@ class NameBox(Input):
 
     def __init__(self) -> None:
         super().__init__(compact=True, max_length=LONGEST)
-        self.cursor_blink = False
         self._conversation = 0
         self._before = ""
 

@@ -35,7 +35,6 @@ class ValueBox(Input):
 
     def __init__(self) -> None:
         super().__init__(compact=True, max_length=LONGEST, select_on_focus=False)
-        self.cursor_blink = False
         self._key = ""
         self._before = ""
 

@@ -28,9 +28,13 @@ async def test_answers_grow_by_lines_and_sentences_and_end_whole() -> None:
         assert it.stored[-1][2] == f"{text} end"
 
 
-async def test_nothing_blinks_or_slides() -> None:
+async def test_nothing_slides() -> None:
     async with chat(motion="reduced") as it:
         assert it.app.animation_level == "none"
+
+
+async def test_nothing_blinks_for_anybody() -> None:
+    async with chat() as it:
         assert not it.composer.cursor_blink
         await it.pilot.press("ctrl+p")
         await it.until(lambda: it.app.screen is not it.screen)
