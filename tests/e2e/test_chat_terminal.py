@@ -299,7 +299,7 @@ def test_a_fault_is_one_sentence_and_never_a_traceback(tmp_path: Path, where: st
     raising = "def fault(*_): raise ZeroDivisionError('a secret detail')"
     before = {
         "an action": "import app.tui.screens.chat as m; m.ChatScreen.action_speculation = fault",
-        "the driver": "import app.tui.driver as m; m.TerminalDriver._dispatch = fault; m.log = None",
+        "the driver": "import app.tui.driver as m; m.TerminalDriver.process_message = fault; m.log = None",
         "the start": "import app.tui.screens.chat as m; m.ChatScreen.compose = fault",
     }[where]
     with program(tmp_path, before=f"exec({raising!r}); {before}") as run:
