@@ -32,8 +32,13 @@ def left_out_words(count: int, of_what: str) -> str:
     )
 
 
-def no_proof(figures: Figures | None) -> str:
-    """Why there is no receipt of an answer to show or to go by; empty where there is one."""
+def damage(figures: Figures | None) -> str:
+    """That a record is there and cannot be read; empty where it can, and where there is none."""
     if figures is not None and (figures.stats() is None or (figures.receipt_json and figures.receipt() is None)):
         return damaged_words(figures.message)
-    return NO_PROOF if figures is None or figures.receipt_json is None else ""
+    return ""
+
+
+def no_proof(figures: Figures | None) -> str:
+    """Why there is no receipt of an answer to show or to go by; empty where there is one."""
+    return damage(figures) or (NO_PROOF if figures is None or figures.receipt_json is None else "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from app.attached import since
+from app.chats.proof import damage
 from app.clean import clean, clean_line
 from app.plain import sheet
 from app.plain.speech import stored
@@ -161,7 +162,7 @@ def about(turn: Turn) -> list[str]:
         said.append("Cut off: the token limit or the end of the context was reached. /continue goes on.")
     if stats is not None and stats.output_tokens:
         said.append(f"Receipt: {spoken(stats, proof.drafter if proof else '', proof.context if proof else 0)}")
-    return [*said, *noted, *filter(None, [continued(proof) if proof else ""])]
+    return [*said, *noted, *filter(None, [continued(proof) if proof else "", damage(figures)])]
 
 
 def last_answer(chat: OpenChat) -> Turn | None:

@@ -221,7 +221,7 @@ def _words(answer: KeptAnswer, outcome: Outcome) -> str:
 def how_words(answer: KeptAnswer, manner: Manner) -> str:
     """In which way it is made again."""
     if manner != "passes":
-        return f"anew, speculation {manner}"
+        return f"with speculation {manner}"
     return "by the passes it was made by" if answer.receipt.passes else "plainly, a token a pass"
 
 

@@ -38,11 +38,11 @@ def as_json(answer: KeptAnswer) -> dict[str, Any]:
         "stats": answer.stats.model_dump(mode="json"),
         "receipt": answer.receipt.model_dump(mode="json"),
         "prompt": [
-            {"id": token, "text": _spelled(pieces, token), "from": "cache" if place < _cached(answer) else "read"}
+            {**_token(pieces, token), "from": "cache" if place < _cached(answer) else "read"}
             for place, token in enumerate(answer.receipt.prompt_ids)
         ],
         "tokens": [
-            {"id": token, "text": _spelled(pieces, token), "from": SOURCES.get(source, source)}
+            {**_token(pieces, token), "from": SOURCES.get(source, source)}
             for token, source in zip(answer.token_ids, answer.sources, strict=False)
         ],
         "spans": [{"from": span.source, "tokens": span.tokens, "text": span.text} for span in spans(answer, pieces)],
@@ -127,6 +127,14 @@ def _named(pieces: Pieces | None, token: int | None) -> str:
 def _line(place: int, token: int, source: str, pieces: Pieces | None) -> str:
     text = _spelled(pieces, token)
     return f"{place:>7} {token:>8}  {source:<22} {'' if text is None else text}".rstrip()
+
+
+def _token(pieces: Pieces | None, token: int) -> dict[str, Any]:
+    """For programs: the text as it is, and the bytes where they are only a part of a character."""
+    if pieces is None:
+        return {"id": token, "text": None}
+    told: dict[str, Any] = {"id": token, "text": pieces.text([token])}
+    return told | {"bytes": list(pieces.bytes_of(token))} if _broken(pieces, token) else told
 
 
 def _spelled(pieces: Pieces | None, token: int) -> str | None:

@@ -33,7 +33,7 @@ CELLS: Final = 12
 
 
 class ReplayHeader(Line):
-    """``replay · “Rivers of Europe”  anew, speculation auto          120/512  ▇▇▇▁▁▁``."""
+    """``replay · “Rivers of Europe”  with speculation auto          120/512  ▇▇▇▁▁▁``."""
 
     def __init__(self, answer: KeptAnswer, manner: Manner) -> None:
         super().__init__()

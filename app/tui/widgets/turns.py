@@ -11,6 +11,7 @@ from textual.message import Message
 from textual.widgets import Static
 
 from app import receipt
+from app.chats.proof import damage
 from app.clean import clean, clean_line
 from app.tui import xray
 from app.tui.answer import Answer, Phase
@@ -224,8 +225,9 @@ class AnswerTurn(SelectableTurn):
             self.receipt.show(stats, stored.drafter if stored else "", stored.context if stored else 0)
         if stored is not None:
             self.speaker.rename(speaker_name(stored.target))
-            self.notes.set_class(not notes, "calm")
-            self.notes.show("\n".join(filter(None, [*notes, receipt.continued(stored)])))
+        notes = [*notes, *filter(None, [damage(figures)])]
+        self.notes.set_class(not notes, "calm")
+        self.notes.show("\n".join([*notes, *filter(None, [receipt.continued(stored) if stored else ""])]))
         if self.xray:
             self.show_xray(True)
 

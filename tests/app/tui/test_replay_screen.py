@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from app.plain import sheet
+from app.plain.turns import about
 from app.tui.screens.receipt import ReceiptScreen
 from app.tui.screens.replay import ReplayScreen
 from app.tui.widgets.turns import AnswerTurn
@@ -98,11 +99,15 @@ async def test_a_damaged_record_is_told_in_the_same_words_everywhere(file: Path)
             f"The record of answer {view.turn.figures.message} is damaged, or a later version of Slipstream wrote it."
         )
         assert it.screen.why_not("replay") == sheet.text_of(view.turn).splitlines()[-2] == words
+        assert about(view.turn)[-1] == words
         await it.send("/replay")
         await it.sees(words)
         await it.send("/receipt")
         await it.until(lambda: isinstance(it.app.screen, ReceiptScreen), "the receipt")
         await it.sees(f"The record of answer {view.turn.figures.message} is damaged,")
+        assert not view.notes.display
+        view.show_turn()
+        assert (str(view.notes.content), view.notes.display, view.notes.has_class("calm")) == (words, True, False)
 
 
 async def test_anew_in_another_mode_a_planted_seed_is_noticed(file: Path) -> None:
@@ -114,7 +119,7 @@ async def test_anew_in_another_mode_a_planted_seed_is_noticed(file: Path) -> Non
     async with chat(engine, load=loads(file), size=(120, 40)) as it:
         await it.ask("And the longest one?")
         await replayed(it, "/replay off")
-        await it.sees("anew, speculation off", "Different from token 2 of 2 on", "then token 2; now token 5")
+        await it.sees("with speculation off", "Different from token 2 of 2 on", "then token 2; now token 5")
         asked = engine.asked[-1]
         assert (asked.seed, asked.speculation, asked.fresh, asked.max_tokens) == (12345, "off", True, 2)
 

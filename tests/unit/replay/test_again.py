@@ -21,6 +21,7 @@ from app.replay.shown import UNSPELLED, as_json, as_text, details
 from app.score.measuring import own_tasks
 from app.tui.unfinished import Unfinished
 from engine.files.fingerprint import fingerprint
+from engine.files.pieces import Pieces
 from engine.protocol import AttachedFile, Difference, Finished, PairInfo, Receipt, Replayed, TextDelta
 from tests.app.tui.fake_client import pair, receipt, stats
 from tests.fixtures.random_models import write_random
@@ -138,7 +139,7 @@ def test_anew_it_is_asked_for_with_an_empty_history(store: ChatStore, model: Pat
     answer = kept(store, model)
     engine = PaperEngine(ids=lambda settings: (5, 6, 7))
     outcome = asyncio.run(make_again(engine, answer, "off", VERSIONS))
-    assert outcome.words == "Identical: 3 tokens made again anew, speculation off."
+    assert outcome.words == "Identical: 3 tokens made again with speculation off."
     asked = engine.asked[0]
     assert (asked.prompt_ids, asked.fresh, asked.seed, asked.max_tokens) == ((1, 2, 3), True, 7, 3)
 
@@ -149,7 +150,7 @@ def test_the_first_difference_and_its_likely_cause_are_named(store: ChatStore, m
     outcome = asyncio.run(make_again(engine, answer, "auto", {"slipstream": "2"}))
     assert (outcome.place, outcome.identical) == (1, False)
     assert outcome.words == (
-        "Different from token 2 of 3 on, made again anew, speculation auto. "
+        "Different from token 2 of 3 on, made again with speculation auto. "
         "The likely cause: slipstream was 1 then and is 2 now."
     )
 
@@ -176,7 +177,7 @@ def test_a_changed_prompt_is_noticed_and_named(store: ChatStore, model: Path) ->
     engine = PaperEngine(ids=lambda settings: (5, 8, 7) if settings.prompt_ids == (1, 9, 3) else (5, 6, 7))
     outcome = asyncio.run(make_again(engine, found, "off", VERSIONS))
     assert outcome.words == (
-        "Different from token 2 of 3 on, made again anew, speculation off. "
+        "Different from token 2 of 3 on, made again with speculation off. "
         "The likely cause: The record of this answer was changed after it was made."
     )
 
@@ -376,7 +377,17 @@ def test_the_receipt_shows_every_token_and_where_it_came_from(store: ChatStore, 
     found = as_json(answer)
     assert [token["from"] for token in found["prompt"]] == ["cache", "cache", "read"]
     assert [token["from"] for token in found["tokens"]] == ["model", "lookup", "correction"]
-    assert all(isinstance(token["text"], str) for token in found["tokens"])
+    assert "".join(token["text"] for token in found["tokens"]) == Pieces(model).text(answer.token_ids)
+
+
+def test_a_program_gets_a_tokens_text_as_it_is_and_bytes_of_a_part(
+    store: ChatStore, model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Pieces, "bytes_of", lambda self, token: {5: b" a\n'", 6: b"\xc3", 7: b"\xa9"}.get(token, b"x"))
+    answer = kept(store, model)
+    assert [(token["text"], token.get("bytes")) for token in as_json(answer)["tokens"]] == [
+        (" a\n'", None), ("\N{REPLACEMENT CHARACTER}", [0xC3]), ("\N{REPLACEMENT CHARACTER}", [0xA9]),
+    ]  # fmt: skip
 
 
 def test_files_that_went_along_are_named(store: ChatStore, model: Path) -> None:
