@@ -15,10 +15,10 @@ from app.receipt_words import counted
 from app.tui import continuing
 from app.tui.answer import Answer, Phase
 from app.tui.answering import Answering
+from app.tui.asked_again import BACK, SAME_AGAIN, comes_again, question_of
 from app.tui.commands import typed_as
-from app.tui.conversation import OpenChat, Turn
+from app.tui.conversation import OpenChat, Turn, open_at
 from app.tui.kept_answer import Beside, KeptAnswer
-from app.tui.thoughts import Thinking
 
 if TYPE_CHECKING:
     from app.chats.records import Attachment
@@ -36,10 +36,6 @@ SLOW_SECONDS: Final = 3.0
 
 CHANGED: Final = "Another Slipstream has written here meanwhile. /show prints how the chat is now; then try again."
 GONE: Final = "This is not in the chat any more; /show prints how it is now."
-SAME_AGAIN: Final = (
-    "At temperature 0 or with a fixed seed the same answer comes again, unless something else has changed."
-)
-BACK: Final = "Stopped before a word had come: the answer is as it was."
 
 
 class Host(Protocol):
@@ -105,11 +101,9 @@ class Dialogue:
 
     async def regenerate(self, turn: Turn) -> None:
         """Another answer to the message that ``turn`` answers, or is. What was there stays as a variant."""
-        said = turn.message
-        question = said.parent if said is not None and said.role == "assistant" else said.id if said else None
+        question = question_of(turn)
         if question is not None and self.may_branch():
-            settings = self._host.settings()
-            if settings.seed is not None or settings.sampling.temperature == 0:
+            if comes_again(self._host.settings()):
                 self._host.say(SAME_AGAIN)
             await self._answer_again(question)
 
@@ -157,13 +151,8 @@ class Dialogue:
     async def _ask(self, question: Turn, beside: Beside | None, goes_on: Turn | None = None) -> KeptAnswer:
         """Have the last message of the chat answered, and write the answer while it comes."""
         host = self._host
-        settings = host.settings()
-        if goes_on is not None:
-            settings = continuing.going_on(settings, goes_on, self.answering.state.pair, host.target_path)
         self._over.clear()
-        answer = self.answering.submit(settings)
-        if goes_on is not None:
-            answer.thinking = Thinking.of(goes_on.figures.receipt() if goes_on.figures else None)
+        answer = continuing.submit(self.answering, host.settings(), goes_on, host.target_path)
         live = self.live = KeptAnswer(answer, self.chat, question, beside)
         speech = Speech(host.lines, answer, host.introduction(), thoughts=host.thoughts)
         patience = _Patience(host, answer, speech)
@@ -217,9 +206,7 @@ class Dialogue:
     def turn_to(self, conversation_id: int, message_id: int | None = None) -> None:
         """Another chat takes the place of the open one, with the branch shown that ``message_id`` is in; StoreError
         when it is not there any more."""
-        if message_id is not None and all(said.id != message_id for said in self.store.peek(conversation_id)):
-            self.store.switch_leaf(message_id)
-        self.chat = OpenChat(self.store, wanted=conversation_id)
+        self.chat = open_at(self.store, conversation_id, message_id)
 
     def leave(self) -> None:
         """The chat ends now: keep what has arrived, whatever happens to the engine next."""

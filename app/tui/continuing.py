@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from app.tui.thoughts import Thinking
 from engine.protocol import AnswerSoFar, GenerateSettings
 
 if TYPE_CHECKING:
     from app.chats.records import Figures
+    from app.tui.answer import Answer
+    from app.tui.answering import Answering
     from app.tui.conversation import Turn
     from engine.protocol import ModelInfo, PairInfo
 
@@ -27,6 +30,15 @@ def why_not(turn: Turn) -> str:
     if not cut and (turn.figures is None or turn.figures.finish_reason != "length"):
         return COMPLETE
     return "" if turn.text else EMPTY
+
+
+def submit(answering: Answering, settings: GenerateSettings, goes_on: Turn | None, target_path: str) -> Answer:
+    """Ask for an answer, or for the rest of the one that ``goes_on``. ``target_path``: see :func:`going_on`."""
+    if goes_on is None:
+        return answering.submit(settings)
+    answer = answering.submit(going_on(settings, goes_on, answering.state.pair, target_path))
+    answer.thinking = Thinking.of(goes_on.figures.receipt() if goes_on.figures else None)
+    return answer
 
 
 def going_on(settings: GenerateSettings, turn: Turn, pair: PairInfo | None, target_path: str) -> GenerateSettings:

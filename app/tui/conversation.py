@@ -256,6 +256,14 @@ class OpenChat:
         self._variants = self.store.variants(self.conversation.id)
 
 
+def open_at(store: ChatStore, conversation_id: int, message_id: int | None = None) -> OpenChat:
+    """The chat with this id, with the branch shown that ``message_id`` is in; StoreError when it is not there any
+    more."""
+    if message_id is not None and all(said.id != message_id for said in store.peek(conversation_id)):
+        store.switch_leaf(message_id)
+    return OpenChat(store, wanted=conversation_id)
+
+
 def _finished(answer: Answer) -> Finished:
     """What is kept of an answer that ended: its whole text, and the figures of what is new."""
     finished = answer.finished or Finished(

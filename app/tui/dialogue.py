@@ -5,97 +5,34 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from app.attached import with_kept
-from app.chats.records import StoreError
 from app.tui import continuing
 from app.tui.answer import Answer, Phase
 from app.tui.answering import Answering
+from app.tui.asked_again import BACK
+from app.tui.branching import Branching
 from app.tui.commands import typed_as
-from app.tui.conversation import OpenChat, Turn
+from app.tui.conversation import OpenChat, Turn, open_at
 from app.tui.editing import Editing
 from app.tui.keymap import with_keys
 from app.tui.live import Beside, LiveAnswer
 from app.tui.overflowing import Refusal
-from app.tui.thoughts import Thinking
 from app.tui.widgets.turns import UserTurn
 
 if TYPE_CHECKING:
-    from app.chats.records import Attachment, Unsent
+    from app.chats.records import Attachment
     from app.chats.store import ChatStore
     from app.tui.ports import Engine
-    from app.tui.widgets.composer import Composer
-    from app.tui.widgets.notice import NoticeLine, Severity
+    from app.tui.stage import Stage
     from app.tui.widgets.selectable_turn import SelectableTurn
-    from app.tui.widgets.transcript import Transcript
-    from engine.protocol import Failed, GenerateSettings, LoadSettings
+    from engine.protocol import LoadSettings
 
 log = logging.getLogger(__name__)
 
 ONE_AT_A_TIME: Final = "One answer at a time: your text waits here. {chat.stop} stops the running answer."
 ANSWER_FIRST: Final = "An answer is being written here; stop it ({chat.stop} in the chat) or wait for its end first."
-WRITING: Final = "An answer is being made: {chat.stop} stops it, then this works."
-CHANGED: Final = "Another Slipstream has written here meanwhile. This is how the chat is now: look, then press again."
-GONE: Final = "This turn is not in the chat any more; the chat is shown as it is now."
-BACK: Final = "Stopped before a word had come: the answer is as it was."
-SAME_AGAIN: Final = (
-    "At temperature 0 or with a fixed seed the same answer comes again, unless something else has changed."
-)
-
-
-class Stage(Protocol):
-    """The screen that a dialogue is shown on."""
-
-    @property
-    def transcript(self) -> Transcript: ...
-
-    @property
-    def composer(self) -> Composer: ...
-
-    @property
-    def notices(self) -> NoticeLine: ...
-
-    def say(self, text: str, severity: Severity = "information") -> None: ...
-
-    def show_trouble(self) -> None: ...
-
-    def show_header(self) -> None: ...
-
-    def show_empty(self) -> None: ...
-
-    def say_no_model(self) -> None: ...
-
-    def engine_changed(self) -> None: ...
-
-    def was_told(self, failure: Failed) -> None: ...
-
-    def outgrown(self, refusal: Refusal) -> None: ...
-
-    def animate_answers(self, on: bool) -> None: ...
-
-    def settings(self) -> GenerateSettings: ...
-
-    async def take_message(self) -> tuple[str, tuple[Attachment, ...]] | None: ...
-
-    def keep_unsent(self) -> None: ...
-
-    def take_unsent(self) -> Unsent: ...
-
-    def put_unsent(self, unsent: Unsent) -> None: ...
-
-    def speaker(self) -> str: ...
-
-    async def show_chat(self) -> None: ...
-
-    async def show_branch(self, instead_of: int, message_id: int) -> None: ...
-
-    def show_editing(self, turn: Turn | None) -> None: ...
-
-    @property
-    def target_path(self) -> str: ...
-
-    def call_next(self, callback: Callable[..., Any], *args: Any, **kwargs: Any) -> Any: ...
 
 
 class Dialogue:
@@ -109,6 +46,7 @@ class Dialogue:
         self.answering = Answering(engine, load, changed=stage.engine_changed, ended=self._ended, no_model=no_model)
         self.live: LiveAnswer | None = None
         self.editing = Editing(stage)
+        self.branching = Branching(self, stage)
         self.left = False
         """The app ends: nothing is drawn or sent any more."""
         self.answered: Callable[[LiveAnswer], None] = lambda live: None
@@ -141,7 +79,7 @@ class Dialogue:
         if self.stoppable or (self.live is not None and self.editing.turn is not None):
             self._stage.say(with_keys(ONE_AT_A_TIME))
         elif self.editing.turn is not None:
-            await self.resend(self.editing.turn)
+            await self._resend(self.editing.turn)
         elif (message := await self._stage.take_message()) is None:
             return  # why not was said
         elif self.live is not None:
@@ -170,65 +108,12 @@ class Dialogue:
         question = self.chat.say(text, with_kept(text, attached, self.files_back))
         self._sending, self.files_back = "", ()
         self._stage.keep_unsent()
-        await self._ask(question)
+        await self.ask(question)
 
-    async def _ask(
-        self,
-        question: Turn,
-        beside: Beside | None = None,
-        goes_on: Turn | None = None,
-        gone: Sequence[SelectableTurn] = (),
-    ) -> None:
-        """Have the last message of the chat answered. ``goes_on``: the answer to it that is continued; ``gone``: what
-        is on screen and no longer follows."""
-        stage = self._stage
-        settings = stage.settings()
-        if goes_on is not None:
-            settings = continuing.going_on(settings, goes_on, self.answering.state.pair, stage.target_path)
-        answer = self.answering.submit(settings)
-        if goes_on is not None:
-            answer.thinking = Thinking.of(goes_on.figures.receipt() if goes_on.figures else None)
-        live = self.live = LiveAnswer(answer, self.chat, question, stage.speaker(), beside)
-        stage.show_header()
-        stage.show_empty()
-        stage.say_no_model()
-        await stage.transcript.take_away(gone)
-        await stage.transcript.append(*((live.asked,) if live.asked else ()), live.view)
-        await live.draw(self._keep)
-        stage.transcript.follow()
-        stage.animate_answers(True)
-        stage.engine_changed()
-
-    # ---------------------------------------------------------------------------------------------------- variants
-
-    async def regenerate(self, turn: Turn) -> None:
-        """Another answer to the message that ``turn`` answers, or is. What was there stays as a variant."""
-        said = turn.message
-        question = said.parent if said is not None and said.role == "assistant" else said.id if said else None
-        if question is not None and await self._may_branch():
-            settings = self._stage.settings()
-            if settings.seed is not None or settings.sampling.temperature == 0:
-                self._stage.say(SAME_AGAIN)
-            await self._answer_again(question)
-
-    async def continue_(self, turn: Turn) -> None:
-        """Go on with an answer that was cut short. What was there stays as a variant."""
-        if reason := continuing.why_not(turn):
-            self._stage.say(reason)
-        elif turn.message is not None and turn.message.parent is not None and await self._may_branch():
-            await self._answer_again(turn.message.parent, goes_on=turn)
-
-    async def _answer_again(self, question_id: int, goes_on: Turn | None = None) -> None:
-        beside = Beside(self.chat.leaf, goes_on=goes_on, written=self._stage.composer.document.text)
-        question = self.chat.go_back_to(question_id)
-        if question is not None:
-            self.editing.follow(self.chat)
-            await self._ask(question, beside, goes_on, self._stage.transcript.from_message(question_id)[1:])
-
-    async def resend(self, turn: Turn) -> None:
+    async def _resend(self, turn: Turn) -> None:
         """What the composer holds goes out as a variant of the user's ``turn``, with a branch of its own."""
         said = turn.message
-        if said is None or not await self._may_branch() or self.editing.turn is not turn:
+        if said is None or not await self.branching.possible() or self.editing.turn is not turn:
             return
         message = await self._stage.take_message()
         if message is None:
@@ -241,51 +126,29 @@ class Dialogue:
         question = self.chat.say(text, with_kept(text, attached, self.files_back), instead_of=said)
         self._sending, self.files_back = "", ()
         self._stage.keep_unsent()
-        await self._ask(question, beside, gone=gone)
+        await self.ask(question, beside, gone=gone)
 
-    def edit(self, turn: Turn) -> None:
-        """Put what the user said into the composer, to be said otherwise."""
-        if self.live is not None:
-            self._stage.say(with_keys(WRITING))
-        elif turn.message is not None:
-            self.editing.begin(turn)
-
-    async def show_sibling(self, turn: Turn, step: int) -> None:
-        """The variant of ``turn`` that is ``step`` further, with what was said behind it last."""
-        if self.live is not None:
-            self._stage.say(with_keys(WRITING))
-            return
-        if turn.message is None:
-            return
-        try:
-            variants = [message.id for message in self.store.siblings(turn.message.id)]
-            at = variants.index(turn.message.id) + step
-            if 0 <= at < len(variants):
-                self.chat.show_branch(variants[at])
-                await self._stage.show_branch(turn.message.id, variants[at])
-        except StoreError:  # another instance took it back
-            await self._look_again()
-
-    async def _may_branch(self) -> bool:
-        """Whether the chat can be gone on with otherwise now; says why not."""
+    async def ask(
+        self,
+        question: Turn,
+        beside: Beside | None = None,
+        goes_on: Turn | None = None,
+        gone: Sequence[SelectableTurn] = (),
+    ) -> None:
+        """Have the last message of the chat answered. ``goes_on``: the answer to it that is continued; ``gone``: what
+        is on screen and no longer follows."""
         stage = self._stage
-        if self.live is not None:
-            stage.say(with_keys(WRITING))
-            return False
-        if self.answering.load is None and self.answering.state.pair is None:
-            stage.say_no_model()
-            return False
-        if self.chat.read_again():
-            await stage.show_chat()
-            stage.say(CHANGED, "warning")
-            return False
-        stage.notices.clear()
-        return True
-
-    async def _look_again(self) -> None:
-        self.chat.read_again()
-        await self._stage.show_chat()
-        self._stage.say(GONE, "warning")
+        answer = continuing.submit(self.answering, stage.settings(), goes_on, stage.target_path)
+        live = self.live = LiveAnswer(answer, self.chat, question, stage.speaker(), beside)
+        stage.show_header()
+        stage.show_empty()
+        stage.say_no_model()
+        await stage.transcript.take_away(gone)
+        await stage.transcript.append(*((live.asked,) if live.asked else ()), live.view)
+        await live.draw(self._keep)
+        stage.transcript.follow()
+        stage.animate_answers(True)
+        stage.engine_changed()
 
     # ------------------------------------------------------------------------------------------- while it answers
 
@@ -368,8 +231,8 @@ class Dialogue:
         if live.asked is not None:
             return self.send
         if live.beside is not None and live.beside.goes_on is not None:
-            return partial(self.continue_, live.beside.goes_on)
-        return partial(self.regenerate, live.question)
+            return partial(self.branching.continue_, live.beside.goes_on)
+        return partial(self.branching.regenerate, live.question)
 
     async def _take_waiting(self) -> Turn | None:
         if self._waiting is None:
@@ -398,9 +261,7 @@ class Dialogue:
     def turn_to(self, conversation_id: int, message_id: int | None = None) -> None:
         """Another chat takes the place of the open one, with the branch shown that ``message_id`` is in; StoreError
         when it is not there any more."""
-        if message_id is not None and all(said.id != message_id for said in self.store.peek(conversation_id)):
-            self.store.switch_leaf(message_id)
-        self.chat, self.files_back = OpenChat(self.store, wanted=conversation_id), ()
+        self.chat, self.files_back = open_at(self.store, conversation_id, message_id), ()
 
     def leave(self) -> None:
         """The app ends now: keep what has arrived, whatever happens to the engine next."""

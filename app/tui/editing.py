@@ -9,7 +9,7 @@ from app.tui.commands import typed_as
 
 if TYPE_CHECKING:
     from app.tui.conversation import OpenChat, Turn
-    from app.tui.dialogue import Stage
+    from app.tui.stage import Stage
 
 KEPT: Final = "What you changed is kept for now: e on that message brings it back."
 

@@ -13,7 +13,7 @@ from textual import actions, events, on
 from app.chats.proof import NO_TOKENS, no_proof
 from app.tui import continuing
 from app.tui.background import aside
-from app.tui.dialogue import WRITING
+from app.tui.branching import WRITING
 from app.tui.echo import EchoingScreen
 from app.tui.keymap import with_keys
 from app.tui.widgets.code_label import CodeLabel
@@ -260,15 +260,15 @@ class TurnScreen(EchoingScreen):
                 self._replay()
             case "again":
                 self.action_deselect()
-                await self.dialogue.regenerate(view.turn)
+                await self.dialogue.branching.regenerate(view.turn)
             case "go_on":
                 self.action_deselect()
-                await self.dialogue.continue_(view.turn)
+                await self.dialogue.branching.continue_(view.turn)
             case "edit":
                 self.action_deselect()
-                self.dialogue.edit(view.turn)
+                self.dialogue.branching.edit(view.turn)
             case "previous" | "next":
-                await self.dialogue.show_sibling(view.turn, -1 if name == "previous" else 1)
+                await self.dialogue.branching.show_sibling(view.turn, -1 if name == "previous" else 1)
 
     def _replay(self) -> None:
         from app.tui.replaying import open_replay  # not before it is wanted
@@ -278,7 +278,7 @@ class TurnScreen(EchoingScreen):
 
     @on(SelectableTurn.SiblingWanted)
     async def _sibling_wanted(self, event: SelectableTurn.SiblingWanted) -> None:
-        await self.dialogue.show_sibling(event.view.turn, event.step)
+        await self.dialogue.branching.show_sibling(event.view.turn, event.step)
 
     async def show_branch(self, instead_of: int, message_id: int) -> None:
         """The chat's path goes through ``message_id`` now, no longer through ``instead_of``. What is above stays."""
