@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import secrets
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from app.tui.chat_settings import system_prompt
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from app.compare.conduct import Comparison
     from app.tui.screens.chat import ChatScreen
 
+NOTHING_TO_COMPARE: Final = "There is nothing to compare yet: ask something, and let the answer end."
 COMPARED_TOKENS: Final = 256
 """Of an answer without a limit, so much is compared."""
 
@@ -38,3 +40,19 @@ def comparison(screen: ChatScreen) -> tuple[Comparison, str, int] | None:
     }
     wanted = settings.model_copy(update=changes)
     return Comparison((Way("off"), Way(mode, settings.draft_max)), wanted, load), chat.last_question(), pair.context
+
+
+def open_comparison(chat: ChatScreen) -> None:
+    """Over the chat, which answers as is chosen there when it is back."""
+    wanted = comparison(chat)
+    if wanted is None:
+        chat.say(NOTHING_TO_COMPARE)
+        return
+    from app.tui.local_drafts import local_drafts  # not before it is wanted
+    from app.tui.screens.compare import CompareScreen, title_of
+
+    compared, question, context = wanted
+    app = chat.slipstream
+    drafts = partial(local_drafts, app, compared.load) if app.has_library else None
+    screen = CompareScreen(app.engine, compared, title_of(question), context, drafts)
+    app.push_screen(screen, lambda way: chat.keep_way(way, loaded_others=screen.loaded_others))

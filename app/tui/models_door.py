@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
 from app.library.gpus import given_back, own_memory
-from app.library.records import Library, ShelfError
+from app.library.records import Library, Listing, ShelfError
 from app.receipt import backend_words
 from app.tui.background import aside
 from app.tui.chosen_mode import begin_with
@@ -46,6 +46,9 @@ class ModelsDoor:
         """``memory``: where choices are kept for the next start; ``first_run``: nothing but the starter was ever used,
         so the empty chat says what else there is."""
         self.library: Library | None = None
+        self.listing: Listing | None = None
+        """The models of this disk, once somebody has asked for them."""
+        self._looking = False
         self._app = app
         self._make = make
         self._memory = memory
@@ -110,7 +113,27 @@ class ModelsDoor:
             library.see_gpus(self._gpus)
         return self.library
 
+    def look(self) -> None:
+        """Read what is on the disk, for those who want to know its names; the composer looks again when it is done."""
+        library = self.made()
+        if library is not None and not self._looking:
+            self._looking = True
+            self._app.run_worker(self._look(library), group="listing", exclusive=True, exit_on_error=False)
+
+    async def _look(self, library: Library) -> None:
+        try:
+            self.listing = await aside(library.listing)
+        except ShelfError as error:
+            self.listing = Listing(())
+            log.warning("models were not listed: %s", error)
+        finally:
+            self._looking = False
+        if (chat := self._app.chat_screen) is not None:
+            chat.call_next(chat.writing.look)
+
     def use(self, choice: Choice | None) -> None:
+        """The chat goes on with another pair; None: as before."""
+        self.listing = None  # a file may have come or gone: the next one who asks for names has them read anew
         app, chat = self._app, self._app.chat_screen
         if choice is None or chat is None:
             return
