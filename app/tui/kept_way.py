@@ -10,10 +10,10 @@ from app.tui.names import full_name
 from engine.protocol import ModelFile
 
 if TYPE_CHECKING:
-    from app.tui.screens.chat import ChatScreen
+    from app.tui.screens.making import MakingScreen
 
 
-def keep_way(screen: ChatScreen, way: Way | None, *, loaded_others: bool) -> None:
+def keep_way(screen: MakingScreen, way: Way | None, *, loaded_others: bool) -> None:
     """Answer like ``way`` from now on; None: as before. ``loaded_others``: another draft than the chat's may be in the
     engine."""
     load = screen.answering.load

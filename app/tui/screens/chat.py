@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, ClassVar, Final, cast
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events, on
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
-from textual.timer import Timer
 from textual.widgets import Static
 
-from app.tui import chosen_mode, commands, motion
-from app.tui.chat_settings import differing, merged, system_prompt
+from app.tui import commands
+from app.tui.chat_settings import differing
 from app.tui.collecting import Collecting
 from app.tui.dialogue import Dialogue
-from app.tui.frame_budget import TICK_SECONDS, FrameBudget
+from app.tui.frames import Frames
 from app.tui.keymap import key_of
 from app.tui.keys import CHAT
 from app.tui.names import short_name, speaker_name
 from app.tui.news import EngineNews
-from app.tui.overflow_policy import for_engine
 from app.tui.overflowing import Overflowing, Refusal
-from app.tui.screens.opening import OpeningScreen
+from app.tui.screens.making import MakingScreen
 from app.tui.widgets.attached_row import AttachedRow
 from app.tui.widgets.completions import Completions
 from app.tui.widgets.composer import Composer
@@ -31,7 +28,7 @@ from app.tui.widgets.editing_row import EditingRow
 from app.tui.widgets.header import Header
 from app.tui.widgets.key_bar import KeyBar
 from app.tui.widgets.legend import Legend
-from app.tui.widgets.notice import NoticeLine, Severity
+from app.tui.widgets.notice import NoticeLine
 from app.tui.widgets.overflow_picker import OverflowPicker
 from app.tui.widgets.prompt_row import NextAnswer, PromptRow
 from app.tui.widgets.speculation_picker import SpeculationPicker
@@ -43,22 +40,19 @@ from app.tui.writing import Writing
 if TYPE_CHECKING:
     from app.chats.records import Attachment, Unsent
     from app.chats.store import ChatStore
-    from app.compare.ways import Way
-    from app.tui.app import SlipstreamApp
     from app.tui.ports import Engine
-    from engine.protocol import Failed, GenerateSettings, LoadSettings, SpeculationMode
+    from engine.protocol import Failed, GenerateSettings, LoadSettings
 
 JUMP: Final = "↓ end: back to the latest text"
 ELSEWHERE: Final = "Your last chat is open in another Slipstream; this is a new one."
 
 
-class ChatScreen(OpeningScreen):
+class ChatScreen(MakingScreen):
     """See the module's text."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*CHAT]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (90, "-wide")]  # noqa: RUF012
     VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]  # noqa: RUF012
-    in_lines = False
 
     def __init__(
         self,
@@ -77,9 +71,7 @@ class ChatScreen(OpeningScreen):
         self.dialogue = Dialogue(self, store, engine, load, no_model)
         self.overflowing = Overflowing(self)
         self.news = EngineNews(self, "" if load else no_model)
-        self._frames: Timer | None = None
-        self._frame_due = False
-        self._budget = FrameBudget()
+        self.frames = Frames(self)
         self.collecting = Collecting(self, lambda: self.typed_at)
         self._offered: tuple[bool, ...] = ()
 
@@ -102,7 +94,7 @@ class ChatScreen(OpeningScreen):
 
     async def on_mount(self) -> None:
         self.writing = Writing(self)
-        self._frames = self.set_interval(motion.every(self.app, TICK_SECONDS), self._next_frame, pause=True)
+        self.frames.begin()
         self.composer.focus()
         self.opened = True
         self.engine_changed()
@@ -117,32 +109,9 @@ class ChatScreen(OpeningScreen):
     def on_unmount(self) -> None:
         self.collecting.close()
 
-    @property
-    def slipstream(self) -> SlipstreamApp:
-        """The app."""
-        return cast("SlipstreamApp", self.app)
-
-    @property
-    def mode(self) -> SpeculationMode:
-        """Who may propose tokens for the next answer of this chat."""
-        return self.settings_now().speculation
-
-    @property
-    def target_path(self) -> str:
-        """The file that answers, or will."""
-        return self.answering.load.target.path if self.answering.load else ""
-
     def on_resize(self, event: events.Resize) -> None:
         self.query_one(TooSmall).fit(event.size)
         self.engine_changed()
-
-    def add(self, text: str, severity: Severity = "warning") -> None:
-        """A notice that leaves the warning before it in place."""
-        self.notices.add(text, severity)
-
-    def reply(self, text: str, severity: Severity = "information") -> None:
-        """What a command has to say."""
-        self.notices.reply(text, severity)
 
     def show_trouble(self) -> None:
         """The sign in the header, for as long as something is not saved."""
@@ -194,27 +163,6 @@ class ChatScreen(OpeningScreen):
         """How many tokens a text takes; None while the engine cannot say."""
         return await self.answering.count(text)
 
-    # ----------------------------------------------------------------------------------------- this chat's settings
-
-    def settings_now(self) -> GenerateSettings:
-        """How answers of this chat are made: the defaults, and what the chat does otherwise."""
-        settings = merged(self.defaults, self.chat.conversation.settings)
-        return settings.model_copy(update={"overflow": for_engine(self.overflowing.policy)})
-
-    def settings(self) -> GenerateSettings:
-        """How the next answer is to be made."""
-        messages = self.chat.prompt(system_prompt(self.system_prompt, self.chat.conversation.settings))
-        return self.settings_now().model_copy(update={"messages": messages})
-
-    def keep_settings(self, own: Mapping[str, object]) -> None:
-        """What this chat does otherwise than the defaults, from now on."""
-        self.chat.save_settings(own)
-        self.engine_changed()
-
-    def choose_mode(self, mode: SpeculationMode) -> None:
-        """Who may propose, from the next answer on."""
-        chosen_mode.choose(self, mode)
-
     def speaker(self) -> str:
         pair = self.answering.state.pair
         return speaker_name(pair.target) if pair else short_name(self.target_path) if self.target_path else "answer"
@@ -222,24 +170,7 @@ class ChatScreen(OpeningScreen):
     def animate_answers(self, on: bool) -> None:
         """Draw an answer while it is made."""
         self.collecting.answering(on)
-        if self._frames is not None:
-            if on:
-                self._frames.resume()
-            else:
-                self._frames.pause()
-
-    def _next_frame(self) -> None:
-        """A timer has a task of its own; drawing belongs into the screen's, or it would meet the answer's end."""
-        if not self._frame_due and self._budget.allows():
-            self._frame_due = True
-            self.call_next(self._frame)
-
-    async def _frame(self) -> None:
-        self._frame_due = False
-        await self.dialogue.draw()
-        live = self.dialogue.live
-        if live is not None and live.context_used is not None:
-            self.query_one(Header).used = live.context_used
+        self.frames.answering(on)
 
     def engine_changed(self) -> None:
         """The engine's state or the answer's phase is another one."""
@@ -341,44 +272,6 @@ class ChatScreen(OpeningScreen):
     def action_context(self) -> None:
         """How full the context is, and what can be done about it."""
         self.overflowing.show()
-
-    def action_speculation(self) -> None:
-        self.query_one(SpeculationPicker).open(self.mode, self.answering.state.pair, self._write_on)
-        self.refresh_bindings()
-
-    @on(SpeculationPicker.Chosen)
-    def _chosen(self, event: SpeculationPicker.Chosen) -> None:
-        if chosen_mode.is_news(self, event.mode):
-            self.choose_mode(event.mode)
-        self._picked()
-
-    @on(SpeculationPicker.Closed)
-    def _picked(self) -> None:
-        self.query_one(SpeculationPicker).close()
-        self.set_focus(self.composer)
-        self.engine_changed()
-
-    def _write_on(self, event: events.Event) -> None:
-        """Who writes on has decided: it stays as it was."""
-        self._picked()
-        self.composer._forward_event(event)
-
-    def use(self, load: LoadSettings, words: str, *, drafting: bool = False) -> None:
-        """Answer with another pair from now on; the chat stays. ``drafting``: its draft was chosen on purpose."""
-        self.news.pair_wanted()
-        self.notices.clear()
-        if drafting and self.mode in ("off", "lookup"):
-            self.keep_settings({**self.chat.conversation.settings, "speculation": "auto"})
-        self.say(words)
-        self.answering.switch(load)
-        self.engine_changed()
-
-    def keep_way(self, way: Way | None, *, loaded_others: bool = False) -> None:
-        """What a comparison ended with: how the next answers are made. See :mod:`app.tui.kept_way`."""
-        from app.tui.kept_way import keep_way
-
-        keep_way(self, way, loaded_others=loaded_others)
-        self.engine_changed()
 
     # --------------------------------------------------------------------------------------------------- leaving
 

@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Final
 
 from app.chats.records import StoreError
 from app.tui.screens.reading import ReadingScreen
-from app.tui.widgets.notice import Severity
 from app.tui.writing import Writing, note_changed_files
 
 if TYPE_CHECKING:
@@ -36,10 +35,6 @@ class OpeningScreen(ReadingScreen):
     @property
     def answering(self) -> Answering:
         return self.dialogue.answering
-
-    def add(self, text: str, severity: Severity = "warning") -> None:
-        """A notice below those that stand there."""
-        raise NotImplementedError
 
     def speaker(self) -> str:
         """Who answers, by name."""

@@ -8,24 +8,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, cast
 
-from textual import actions, events, on
+from textual import on
 
 from app.chats.proof import NO_TOKENS, no_proof
 from app.tui import continuing
 from app.tui.background import aside
 from app.tui.branching import WRITING
-from app.tui.echo import EchoingScreen
 from app.tui.keymap import with_keys
+from app.tui.screens.selecting import SelectingScreen
 from app.tui.widgets.code_label import CodeLabel
-from app.tui.widgets.composer import Composer
 from app.tui.widgets.editing_row import EditingRow
-from app.tui.widgets.notice import NoticeLine, Severity
 from app.tui.widgets.selectable_turn import EDITED, SelectableTurn
-from app.tui.widgets.transcript import Transcript
 from app.tui.widgets.turns import AnswerTurn, UserTurn
 
 if TYPE_CHECKING:
-    from app.tui.app import SlipstreamApp
     from app.tui.conversation import Turn
     from app.tui.dialogue import Dialogue
     from app.tui.screens.chat import ChatScreen
@@ -40,27 +36,10 @@ NO_BLOCK: Final = "There is no code block here."
 ONE_VARIANT: Final = "There is no other variant: {turn.again} makes one of an answer, {turn.edit} one of a message."
 
 
-class TurnScreen(EchoingScreen):
+class TurnScreen(SelectingScreen):
     """See the module's text."""
 
     dialogue: Dialogue
-    _selected: SelectableTurn | None = None
-
-    @property
-    def transcript(self) -> Transcript:
-        return self.query_one(Transcript)
-
-    @property
-    def composer(self) -> Composer:
-        return self.query_one(Composer)
-
-    @property
-    def notices(self) -> NoticeLine:
-        return self.query_one(NoticeLine)
-
-    def say(self, text: str, severity: Severity = "information") -> None:
-        """A notice above the composer."""
-        self.notices.say(text, severity)
 
     async def show_chat(self) -> None:
         """Draw the open chat from its end."""
@@ -69,103 +48,6 @@ class TurnScreen(EchoingScreen):
     def chat_shown(self) -> None:
         """The transcript shows another chat, or another branch."""
         raise NotImplementedError
-
-    # --------------------------------------------------------------------------------------------------- selecting
-
-    @property
-    def selected(self) -> SelectableTurn | None:
-        """The selected turn."""
-        view = self._selected
-        return view if view is not None and view.is_attached else None
-
-    def select(self, view: SelectableTurn) -> None:
-        """From now on keys act on this turn."""
-        before, self._selected = self.selected, view
-        if before is view:
-            return
-        if before is not None:
-            before.mark_selected(None)
-            self._name_blocks(before, on=False)
-        view.mark_selected(self._take)
-        self._name_blocks(view, on=True)
-        self.set_focus(view, scroll_visible=False)
-        self.transcript.call_after_refresh(self.transcript.reveal, view)
-
-    def action_deselect(self) -> None:
-        """Back to the composer."""
-        self.set_focus(self.composer)
-        self._forget_selected()
-
-    def _forget_selected(self) -> None:
-        view, self._selected = self.selected, None
-        if view is not None:
-            view.mark_selected(None)
-            self._name_blocks(view, on=False)
-        self.refresh_bindings()
-
-    def on_descendant_focus(self) -> None:
-        if self._selected is not None and self.focused is not self._selected:
-            self._forget_selected()
-
-    def action_select(self, where: str) -> None:
-        """``up`` or ``down``; from the composer the lowest turn in view."""
-        views, selected = self.transcript.views, self.selected
-        if selected is None or selected not in views:
-            view = self.transcript.last_seen() if where == "up" else None
-            if view is not None:
-                self.select(view)
-            return
-        to = views.index(selected) + (1 if where == "down" else -1)
-        if to == len(views) and self.transcript.has_later:
-            self.call_next(self._select_later, selected)
-        elif to == len(views):
-            self.action_deselect()
-        elif to >= 0:
-            self.select(views[to])
-        elif self.transcript.has_earlier:
-            self.call_next(self._select_earlier, selected)
-
-    async def _select_earlier(self, first: SelectableTurn) -> None:
-        await self.transcript.mount_earlier()
-        views = self.transcript.views
-        if self.selected is first and views.index(first) > 0:
-            self.select(views[views.index(first) - 1])
-
-    async def _select_later(self, last: SelectableTurn) -> None:
-        await self.transcript.mount_later()
-        views = self.transcript.views
-        if self.selected is last and views[-1] is not last:
-            self.select(views[views.index(last) + 1])
-
-    @on(SelectableTurn.Picked)
-    def _picked_turn(self, event: SelectableTurn.Picked) -> None:
-        self.select(event.view)
-
-    def _take(self, event: events.Event) -> bool:
-        """A key that is no command now, or a paste, for a selected turn."""
-        if isinstance(event, events.Key):
-            view = self._selected
-            bound = view._bindings.key_to_bindings.get(event.key) if view is not None else None
-            if bound:
-                _, name, parameters = actions.parse(bound[0].action)
-                if name == "turn" and (reason := self._why_not_action(parameters)):
-                    self.say(reason)
-                return True
-            if not event.is_printable:
-                return False
-        self.action_deselect()
-        self.composer._forward_event(event)
-        return True
-
-    def renew_selected(self) -> None:
-        """The blocks of a running answer are made anew at its end."""
-        if self.selected is not None:
-            self._name_blocks(self.selected, on=True)
-
-    def _name_blocks(self, view: SelectableTurn, *, on: bool) -> None:
-        """Each code block says which key copies it."""
-        for number, label in enumerate(view.query(CodeLabel), start=1):
-            label.show_key(str(number) if on and number < 10 else "")
 
     # ------------------------------------------------------------------------------------------------- what can be done
 
@@ -214,7 +96,7 @@ class TurnScreen(EchoingScreen):
                 return no_proof(turn.figures) or ("" if turn.figures and turn.figures.token_ids else NO_TOKENS)
         return ""
 
-    def _why_not_action(self, parameters: tuple[object, ...]) -> str:
+    def why_not_action(self, parameters: tuple[object, ...]) -> str:
         """:meth:`why_not` for the parameters of a key's action."""
         match parameters:
             case (str(name), int(number)):
@@ -227,7 +109,7 @@ class TurnScreen(EchoingScreen):
         """The footer shows what works now."""
         match action, parameters:
             case "turn", _:
-                return not self._why_not_action(parameters)
+                return not self.why_not_action(parameters)
             case "select", _:
                 return bool(self.transcript.views)
             case "leave_edit", _:
@@ -321,13 +203,12 @@ class TurnScreen(EchoingScreen):
 
     def copy_text(self, text: str, what: str = "") -> None:
         """To the clipboard, wherever there is one; a notice says where. ``what``: which part it is."""
-        app = cast("SlipstreamApp", self.app)
-        app.copy_to_clipboard(text)
-        self.run_worker(self._tell_copied(app, what), name="copied", group="copied", exit_on_error=False)
+        self.app.copy_to_clipboard(text)
+        self.run_worker(self._tell_copied(what), name="copied", group="copied", exit_on_error=False)
 
-    async def _tell_copied(self, app: SlipstreamApp, what: str) -> None:
-        if app.copied is not None:
-            self.say((await app.copied).sentence(what))
+    async def _tell_copied(self, what: str) -> None:
+        if self.slipstream.copied is not None:
+            self.say((await self.slipstream.copied).sentence(what))
 
     def _copy_block(self, view: SelectableTurn, number: int) -> None:
         from app.tui.code_blocks import original_code
@@ -345,9 +226,8 @@ class TurnScreen(EchoingScreen):
     async def _save(self, text: str) -> None:
         from app.saving import NotSaved, save_text
 
-        app = cast("SlipstreamApp", self.app)
         try:
-            file = await aside(save_text, text, self.dialogue.chat.title, app.save_folder)
+            file = await aside(save_text, text, self.dialogue.chat.title, self.slipstream.save_folder)
         except NotSaved as error:
             self.say(str(error), "warning")
         else:

@@ -192,7 +192,7 @@ async def test_scrolling_down_to_the_end_follows_again() -> None:
 async def test_no_timer_runs_while_nothing_happens() -> None:
     async with chat(FakeClient([answer("ok")])) as it:
         await it.ask("go")
-        frames = it.screen._frames
+        frames = it.screen.frames.timer
         assert frames is not None
         assert not frames._active.is_set()
 

@@ -17,8 +17,8 @@ async def test_answers_grow_by_lines_and_sentences_and_end_whole() -> None:
     text = "One sentence. Another one without its"
     client = FakeClient([[*says(text), Wait("more"), *says(" end"), ends(f"{text} end")]])
     async with chat(client, motion="reduced") as it:
-        assert it.screen._frames is not None
-        assert it.screen._frames._interval == STEP_SECONDS > FRAME_SECONDS
+        assert it.screen.frames.timer is not None
+        assert it.screen.frames.timer._interval == STEP_SECONDS > FRAME_SECONDS
         await it.send("hi")
         await it.sees("One sentence.")
         assert "Another" not in it.shown
@@ -50,12 +50,12 @@ async def test_the_environment_may_ask_for_it(monkeypatch: Any) -> None:
 
     monkeypatch.setattr(App, "__init__", calm)
     async with chat() as it:
-        assert it.screen._frames is not None
-        assert it.screen._frames._interval == STEP_SECONDS
+        assert it.screen.frames.timer is not None
+        assert it.screen.frames.timer._interval == STEP_SECONDS
 
 
 async def test_with_motion_all_is_as_it_was() -> None:
     async with chat() as it:
         assert it.app.animation_level == "full"
-        assert it.screen._frames is not None
-        assert it.screen._frames._interval == TICK_SECONDS
+        assert it.screen.frames.timer is not None
+        assert it.screen.frames.timer._interval == TICK_SECONDS
