@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import ClassVar, Final, NamedTuple
 
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widgets import OptionList, Static
@@ -15,7 +13,7 @@ from textual.widgets.option_list import Option
 
 from app.clean import clean_line
 from app.tui.keys import CHOICES
-from app.tui.widgets.speculation_picker import ModeList
+from app.tui.widgets.picker import Picker
 
 NAME: Final = 20
 """Columns of the values; what they mean stands behind them."""
@@ -31,7 +29,7 @@ class Choice(NamedTuple):
     possible: bool = True
 
 
-class Choices(Vertical):
+class Choices(Picker):
     """Hidden until :meth:`open`. Says :class:`Chosen` or :class:`Closed`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*CHOICES]
@@ -45,45 +43,21 @@ class Choices(Vertical):
             """The setting that was asked for."""
             self.value = value
 
-    class Closed(Message):
-        """Nothing was changed."""
-
     _key = _now = ""
     _offered: tuple[Choice, ...] = ()
-
-    def compose(self) -> ComposeResult:
-        yield Static(classes="heading", markup=False)
-        yield ModeList(compact=True, markup=False)
-
-    def on_mount(self) -> None:
-        self.display = False
 
     def open(self, key: str, title: str, offered: Sequence[Choice], now: str) -> None:
         """Ask which one ``key`` shall be; ``now``: the one in force."""
         self._key, self._now, self._offered = key, now, tuple(offered)
         self.query_one(Static).update(Content(title))
-        options = self.query_one(OptionList)
         possible = [at for at, one in enumerate(self._offered) if one.possible]
-        self._show_rows(next((at for at in possible if self._offered[at].value == now), possible[0]))
+        self.show_rows(next((at for at in possible if self._offered[at].value == now), possible[0]))
         self.display = True
-        self.screen.set_focus(options)  # now: what was clicked before may still be told of
+        self.screen.set_focus(self.rows)  # now: what was clicked before may still be told of
 
-    def on_resize(self) -> None:
-        """Rows say as much as there is room for."""
-        if self.display and self._offered:
-            self._show_rows(self.query_one(OptionList).highlighted)
-
-    def _show_rows(self, highlighted: int | None) -> None:
-        options = self.query_one(OptionList)
+    def options(self) -> Iterable[Option]:
         width = self.app.size.width - 8
-        options.set_options(Option(_row(one, self._now, width), disabled=not one.possible) for one in self._offered)
-        options.highlighted = highlighted
-
-    def close(self) -> None:
-        self.display = False
-
-    def action_close(self) -> None:
-        self.post_message(self.Closed())
+        return [Option(_row(one, self._now, width), disabled=not one.possible) for one in self._offered]
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()

@@ -5,28 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from textual import events
 from textual.binding import BindingType
 from textual.content import Content
-from textual.message import Message
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from app.library.records import Entry, Getting
 from app.tui.keys import TABLE
 from app.tui.widgets.model_row import columns, row, section
+from app.tui.widgets.row_list import RowList
 
 
-class ModelTable(OptionList, inherit_bindings=False):
+class ModelTable(RowList):
     """Rows of entries. The keys that do something with one belong to the screen."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*TABLE]
 
-    class Acted(Message):
-        """The row that was highlighted already has been clicked."""
-
     def __init__(self) -> None:
-        super().__init__(compact=True, markup=False)
+        super().__init__()
         self._entries: dict[str, Entry] = {}
         self._uses: Mapping[str, str] = {}
         self._downloads: dict[str, Getting] = {}
@@ -74,13 +69,3 @@ class ModelTable(OptionList, inherit_bindings=False):
     def on_resize(self) -> None:
         for key, entry in self._entries.items():
             self.replace_option_prompt(key, self._row(entry))
-
-    async def _on_click(self, event: events.Click) -> None:
-        """A click chooses a row, the second one acts: OptionList would act at the first."""
-        event.prevent_default()
-        clicked = event.style.meta.get("option")
-        if not isinstance(clicked, int) or self.options[clicked].disabled:
-            return
-        if clicked == self.highlighted:
-            self.post_message(self.Acted())
-        self.highlighted = clicked

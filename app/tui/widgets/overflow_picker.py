@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar, Final, get_args
 
 from textual import events
 from textual.actions import SkipAction
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 from textual.widgets.option_list import Option
@@ -17,7 +15,7 @@ from textual.widgets.option_list import Option
 from app.clean import clean_line
 from app.tui.keys import OVERFLOW
 from app.tui.overflow_choices import Way
-from app.tui.widgets.speculation_picker import ModeList, Take
+from app.tui.widgets.picker import Picker, PickerList, Take
 
 if TYPE_CHECKING:
     from app.tui.overflow_choices import Choice, Choices
@@ -26,7 +24,7 @@ NARROW: Final = 112
 """Columns of a terminal from which rows say all there is to say."""
 
 
-class WayList(ModeList):
+class WayList(PickerList):
     """A list that keeps its own keys only, and the picker's: what is typed or pasted is for the composer."""
 
     def _forward_event(self, event: events.Event) -> None:
@@ -53,44 +51,33 @@ class WayList(ModeList):
             self.parent.choose_row(option.id)
 
 
-class OverflowPicker(Vertical):
+class OverflowPicker(Picker):
     """Hidden until :meth:`ask`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*OVERFLOW]
+    LIST = WayList
 
     def __init__(self) -> None:
         super().__init__()
         self._choices: Choices | None = None
         self._answer: Callable[[Way], None] = lambda way: None
 
-    def compose(self) -> ComposeResult:
-        yield Static(classes="heading", markup=False)
-        yield WayList(compact=True, markup=False)
-
-    def on_mount(self) -> None:
-        self.display = False
-
     def ask(self, choices: Choices, answer: Callable[[Way], None], take: Take) -> None:
         """Show the ways. The last one, which changes nothing, is highlighted: an enter that was meant for something
-        else does no harm. ``answer`` gets what is to be done, at once; ``take``: see :class:`ModeList`."""
+        else does no harm. ``answer`` gets what is to be done, at once; ``take``: see :class:`PickerList`."""
         self._choices, self._answer = choices, answer
-        self.query_one(WayList).take = take
+        self.rows.take = take
         self.query_one(Static).update(Content(clean_line(choices.heading, 200)))
-        self._show_rows(len(choices.rows) - 1)
+        self.show_rows(len(choices.rows) - 1)
         self.display = True
-        self.screen.set_focus(self.query_one(WayList))
+        self.screen.set_focus(self.rows)
 
     def close(self) -> None:
         self._choices = None
-        self.display = False
+        super().close()
 
     def action_close(self) -> None:
         self._answer("stop")
-
-    def on_resize(self) -> None:
-        """Rows say as much as there is room for."""
-        if self._choices is not None:
-            self._show_rows(self.query_one(WayList).highlighted)
 
     def choose_row(self, option_id: str | None) -> None:
         """What the row stands for is to be done."""
@@ -100,17 +87,15 @@ class OverflowPicker(Vertical):
 
     def on_descendant_blur(self) -> None:
         """The focus went elsewhere, to the composer by a click for instance; not when the whole terminal lost it."""
-        if self._choices is not None and self.screen.focused not in (None, self.query_one(WayList)):
+        if self._choices is not None and self.screen.focused not in (None, self.rows):
             self._answer("stop")
 
-    def _show_rows(self, highlighted: int | None) -> None:
+    def options(self) -> Iterable[Option]:
         assert self._choices is not None
-        options = self.query_one(WayList)
         narrow = self.app.size.width < NARROW
         rows = self._choices.rows
         width = max(len(row.label) for row in rows)
-        options.set_options(Option(_row(row, width, narrow), id=row.way, disabled=bool(row.why_not)) for row in rows)
-        options.highlighted = highlighted
+        return [Option(_row(row, width, narrow), id=row.way, disabled=bool(row.why_not)) for row in rows]
 
 
 def _row(row: Choice, width: int, narrow: bool) -> Content:

@@ -5,32 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
-from textual import events
 from textual.binding import BindingType
 from textual.content import Content
 from textual.geometry import Region
-from textual.message import Message
-from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from app.tui.chat_presets import SAMPLERS
 from app.tui.keys import SETTING_LIST
 from app.tui.settings_rows import PRESET, SheetRow
+from app.tui.widgets.row_list import RowList
 from app.tui.widgets.setting_row import MARK, TITLE, columns, heading, row
 
 _BLANK: Final = Content(" ")
 
 
-class SettingList(OptionList, inherit_bindings=False):
+class SettingList(RowList):
     """Rows of one line each."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*SETTING_LIST]
 
-    class Acted(Message):
-        """The row that was highlighted already has been clicked."""
-
     def __init__(self) -> None:
-        super().__init__(compact=True, markup=False)
+        super().__init__()
         self._rows: dict[str, SheetRow] = {}
 
     @property
@@ -77,16 +72,6 @@ class SettingList(OptionList, inherit_bindings=False):
 
     def on_resize(self) -> None:
         self._draw()
-
-    async def _on_click(self, event: events.Click) -> None:
-        """A click chooses a row, the second one acts: OptionList would act at the first."""
-        event.prevent_default()
-        clicked = event.style.meta.get("option")
-        if not isinstance(clicked, int) or self.options[clicked].disabled:
-            return
-        if clicked == self.highlighted:
-            self.post_message(self.Acted())
-        self.highlighted = clicked
 
 
 def _group(one: SheetRow) -> str:

@@ -2,60 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from typing import ClassVar, Final
 
-from textual import events
-from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
-from textual.widgets import OptionList, Static
+from textual.widgets import OptionList
 from textual.widgets.option_list import Option
 
 from app.clean import clean_line
-from app.tui.keys import MODES as MODE_KEYS
 from app.tui.keys import PICKER
 from app.tui.modes import MODES as MODES
 from app.tui.modes import reasons_against as reasons_against
 from app.tui.names import model_name
+from app.tui.widgets.picker import Picker, Take
 from engine.protocol import PairInfo, SpeculationMode
 
 NARROW: Final = 100
 
 
-Take = Callable[[events.Event], None]
-"""Gets a key or a paste that is text, at once."""
-
-
-class ModeList(OptionList):
-    """A list whose keys the footer shows."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [*MODE_KEYS]
-    take: Take | None = None
-    """Who gets what is typed while the list has the focus and is no key of it; None: nobody."""
-
-    def _forward_event(self, event: events.Event) -> None:
-        """Where the app hands over keys, see ``SelectableTurn``."""
-        text = isinstance(event, events.Paste) or (isinstance(event, events.Key) and event.is_printable)
-        if self.take is not None and text and not self._bound(event):
-            self.take(event)
-        else:
-            super()._forward_event(event)
-
-    def _bound(self, event: events.Event) -> bool:
-        """Whether it is a key of the list, or of what is around it."""
-        nodes = (self, self.parent)
-        return isinstance(event, events.Key) and any(
-            node is not None and event.key in node._bindings.key_to_bindings for node in nodes
-        )
-
-
-class SpeculationPicker(Vertical):
+class SpeculationPicker(Picker):
     """Hidden until :meth:`open`. Speaks :class:`Chosen` or :class:`Closed`."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*PICKER]
+    HEADING = "speculation for the next answer"
 
     _shown: tuple[SpeculationMode, PairInfo | None] | None = None
     """The mode in force and the pair that the rows are about."""
@@ -67,46 +38,23 @@ class SpeculationPicker(Vertical):
             super().__init__()
             self.mode = mode
 
-    class Closed(Message):
-        """Nothing was changed."""
-
-    def compose(self) -> ComposeResult:
-        yield Static("speculation for the next answer", classes="heading", markup=False)
-        yield ModeList(compact=True, markup=False)
-
-    def on_mount(self) -> None:
-        self.display = False
-
     def open(self, now: SpeculationMode, pair: PairInfo | None, take: Take) -> None:
-        """Show the modes; ``now`` is the one in force. ``take``: see :class:`ModeList`."""
-        options = self.query_one(ModeList)
-        options.take = take
+        """Show the modes; ``now`` is the one in force. ``take``: see :class:`PickerList`."""
+        self.rows.take = take
         self._shown = now, pair
-        self._show_rows(MODES.index(now) if reasons_against(pair)[now] is None else 0)
+        self.show_rows(MODES.index(now) if reasons_against(pair)[now] is None else 0)
         self.display = True
-        self.screen.set_focus(options)  # now: focus() would come later
+        self.screen.set_focus(self.rows)  # now: focus() would come later
 
-    def on_resize(self) -> None:
-        """Rows say as much as there is room for."""
-        if self.display and self._shown is not None:
-            self._show_rows(self.query_one(ModeList).highlighted)
-
-    def _show_rows(self, highlighted: int | None) -> None:
+    def options(self) -> Iterable[Option]:
         assert self._shown is not None
-        options, (now, pair) = self.query_one(ModeList), self._shown
+        now, pair = self._shown
         narrow = self.app.size.width < NARROW
         reasons = reasons_against(pair)
-        options.set_options(
+        return [
             Option(_row(mode, now, pair, reasons[mode], narrow), id=mode, disabled=reasons[mode] is not None)
             for mode in MODES
-        )
-        options.highlighted = highlighted
-
-    def close(self) -> None:
-        self.display = False
-
-    def action_close(self) -> None:
-        self.post_message(self.Closed())
+        ]
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:
         event.stop()

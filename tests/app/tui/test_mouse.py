@@ -14,9 +14,10 @@ from app.tui.widgets.completions import Completions
 from app.tui.widgets.editing_row import EditingRow
 from app.tui.widgets.key_bar import KeyBar
 from app.tui.widgets.legend import Legend
+from app.tui.widgets.picker import PickerList
 from app.tui.widgets.prompt_row import NextAnswer
 from app.tui.widgets.receipt_line import ReceiptLine
-from app.tui.widgets.speculation_picker import ModeList, SpeculationPicker
+from app.tui.widgets.speculation_picker import SpeculationPicker
 from app.tui.widgets.thought import ThoughtRow
 from app.tui.widgets.turns import AnswerTurn, UserTurn
 from tests.app.tui.fake_client import FakeClient, Wait, answer, ends, says
@@ -79,7 +80,7 @@ async def test_lists_the_legend_and_the_palette() -> None:
     async with chat(FakeClient([answer("ok")]), size=(120, 34), shelf=FakeShelf()) as it:
         await clicks(it, NextAnswer)
         await it.until(lambda: it.screen.query_one(SpeculationPicker).display)
-        await clicks(it, ModeList, x=4, y=0)
+        await clicks(it, PickerList, x=4, y=0)
         await it.sees("speculation auto → off")
 
         it.composer.text = "/xr"
