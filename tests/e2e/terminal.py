@@ -24,6 +24,8 @@ import pyte
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 20.0
 ANSWERS = "-m", "tests.fixtures_cli.slipstream_fake"
+SLOW = {"pieces": [f"word{n} " for n in range(2000)], "pause": 0.05}
+"""An engine whose answer takes its time."""
 MODES = (b"?1049", b"?1000", b"?1003", b"?1006", b"?2004", b"?1004")
 
 
@@ -180,3 +182,13 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
+
+
+def in_mid_answer(run: TerminalRun) -> list[int]:
+    """Wait until an answer is half there; its engine's processes."""
+    run.sees("type a message")
+    run.say("go on for long")
+    run.sees("word3 ")
+    engines = run.children()
+    assert engines
+    return engines

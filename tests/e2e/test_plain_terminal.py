@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.terminal import TerminalRun, alive, program
+from tests.e2e.terminal import SLOW, TerminalRun, alive, program
 
-SLOW = {"pieces": [f"word{n} " for n in range(2000)], "pause": 0.05}
 PLAIN = ("chat", "--plain")
 READLINE = re.compile(rb"\x1b\[\?2004[hl]|\x1b\[[0-9;]*[CDKPJ@m]|\x1b\[H\x1b\[2?J|\x1b\[A")
 """What readline itself may send: bracketed paste, and moves within the line that is typed."""

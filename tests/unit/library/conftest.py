@@ -11,8 +11,9 @@ from app.library.local import LocalModel, LocalScan, scan
 from app.library.places import Folder
 from app.library.shelf import Shelf
 from tests.fixtures.homes import Home, make_home
-from tests.fixtures.hub import Hub
+from tests.fixtures.hub import Hub, Repo
 from tests.fixtures.scripted import Script
+from tests.unit.library.hub_asked import REPO
 from tests.unit.library.shelves import HASTY
 
 Scan = Callable[..., LocalScan]
@@ -55,3 +56,12 @@ def home(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, scripted: Callable[...
 def shelf() -> Shelf:
     """Its shelf, without much patience."""
     return Shelf(patience=HASTY)
+
+
+@pytest.fixture
+def repo(hub: Hub) -> Repo:
+    """A repository with a model in it."""
+    made = hub.repo(REPO)
+    made.put("some-Q4_K_M.gguf", b"GGUF" * 100)
+    made.put("README.md", b"words")
+    return made

@@ -1,36 +1,17 @@
-"""The hub: what it says of a repository, and the words for each of its refusals."""
+"""The hub: what it says of a repository, and the words for who may not read it."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
-import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from app.library.hub import Hub, HubError
 from tests.fixtures import hub as fake
-
-REPO = "owner/Some-GGUF"
-HUB_WORDS = "What is on this disk works"
-
-
-@pytest.fixture
-def repo(hub: fake.Hub) -> fake.Repo:
-    made = hub.repo(REPO)
-    made.put("some-Q4_K_M.gguf", b"GGUF" * 100)
-    made.put("README.md", b"words")
-    return made
-
-
-def refused(hub: Hub, repo: str = REPO, revision: str | None = None) -> tuple[str, str]:
-    with pytest.raises(HubError) as error:
-        hub.repo(repo, revision)
-    assert error.value.__cause__ is None
-    return error.value.code, str(error.value)
+from tests.unit.library.hub_asked import REPO, refused
 
 
 def test_a_repository_at_its_commit(hub: fake.Hub, repo: fake.Repo) -> None:
@@ -155,163 +136,6 @@ def test_a_disabled_repository(hub: fake.Hub, repo: fake.Repo) -> None:
     assert refused(Hub()) == ("disabled", words)
     hub.misbehave("api/*", status=451)
     assert refused(Hub()) == ("disabled", words)
-
-
-@pytest.mark.parametrize(
-    ("headers", "when", "wait"),
-    [
-        ({"RateLimit": '"api";r=0;t=55'}, "in 55 seconds", 55),
-        ({"Retry-After": "120", "RateLimit": '"api";r=3;t=55'}, "in 120 seconds", 120),
-        ({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, "in 0 seconds", 0),
-        ({"Retry-After": "9" * 9}, "in 86400 seconds", 86400),
-        ({"Retry-After": "soon"}, "in some minutes; logged in, more requests are allowed", None),
-        ({}, "in some minutes; logged in, more requests are allowed", None),
-    ],
-)
-def test_too_many_requests_say_how_long(
-    headers: dict[str, str], when: str, wait: float | None, hub: fake.Hub, repo: fake.Repo
-) -> None:
-    hub.misbehave("api/*", status=429, headers=headers)
-    with pytest.raises(HubError) as error:
-        Hub().repo(REPO)
-    assert (error.value.code, error.value.wait) == ("rate-limit", wait)
-    assert str(error.value) == f"The hub has had too many requests from here; try again {when}."
-
-
-@pytest.mark.parametrize("status", [408, 500, 502, 503])
-def test_trouble_of_the_server(status: int, hub: fake.Hub, repo: fake.Repo) -> None:
-    hub.misbehave("api/*", status=status, **{"body": b"<html>", "headers": {"Content-Type": "text/html"}})
-    words = f"The hub has trouble (status {status}). Nothing was changed; try again later."
-    assert refused(Hub()) == ("server", words)
-
-
-def test_a_connection_that_breaks(hub: fake.Hub, repo: fake.Repo) -> None:
-    hub.misbehave("api/*", cut_after=100, reset=True)
-    assert refused(Hub()) == (
-        "server",
-        f"The connection to {hub.url} broke before the answer was whole; try again.",
-    )
-
-
-def test_nobody_is_there(hub: fake.Hub) -> None:
-    endpoint = f"http://127.0.0.1:{fake.refusing_port()}"
-    assert refused(Hub(endpoint)) == (
-        "offline",
-        f"The hub cannot be reached at {endpoint} (connection refused). {HUB_WORDS} without it; "
-        "try again when the network is back.",
-    )
-
-
-def test_a_name_that_nobody_knows(hub: fake.Hub) -> None:
-    code, words = refused(Hub("http://no-such-host.invalid"))
-    assert code == "offline"
-    assert words.startswith("The hub cannot be reached at http://no-such-host.invalid (its name is not found). ")
-
-
-def test_offline_mode_asks_nobody(hub: fake.Hub, repo: fake.Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    assert refused(Hub()) == (
-        "offline-mode",
-        f"HF_HUB_OFFLINE is set, so the hub is not asked. {HUB_WORDS}; unset it to fetch something new.",
-    )
-    assert hub.requests == []
-
-
-def test_a_proxy_that_cannot_be_used(hub: fake.Hub, repo: fake.Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    import huggingface_hub.utils
-
-    huggingface_hub.utils.close_session()
-    monkeypatch.setenv("NO_PROXY", "")
-    monkeypatch.setenv("HTTP_PROXY", "gopher://me:hf_secret@127.0.0.1:1")
-    words = "The proxy that is set cannot be used; check HTTPS_PROXY and NO_PROXY."
-    assert refused(Hub()) == ("proxy", words)
-    huggingface_hub.utils.close_session()
-
-
-def test_a_proxy_that_is_away_is_named(hub: fake.Hub, repo: fake.Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    import huggingface_hub.utils
-
-    huggingface_hub.utils.close_session()
-    monkeypatch.setenv("NO_PROXY", "")
-    monkeypatch.setenv("HTTP_PROXY", f"http://me:hf_secret@127.0.0.1:{fake.refusing_port()}")
-    code, words = refused(Hub())
-    assert code == "offline"
-    assert "(connection refused, through the proxy that is set)" in words
-    assert "hf_secret" not in words
-    huggingface_hub.utils.close_session()
-
-
-def test_a_proxy_that_wants_a_login(hub: fake.Hub, repo: fake.Repo) -> None:
-    hub.misbehave("api/*", status=407)
-    words = "The proxy asks for a name and a password; put them into HTTPS_PROXY."
-    assert refused(Hub()) == ("proxy", words)
-
-
-def test_a_certificate_that_nobody_trusts(hub: fake.Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    import ssl
-
-    import httpx2
-    import huggingface_hub
-
-    def get_session() -> httpx2.Client:
-        raise httpx2.ConnectError("no") from ssl.SSLCertVerificationError("self-signed")
-
-    monkeypatch.setattr(huggingface_hub, "get_session", get_session)
-    assert refused(Hub("https://mirror.local")) == (
-        "certificate",
-        "The certificate of https://mirror.local is not trusted; behind a company's proxy, SSL_CERT_FILE names the "
-        "ones to trust.",
-    )
-
-
-@pytest.mark.parametrize("endpoint", ["", "mirror.local", "ftp://me:hf_secret@mirror.local", "http://[::1"])
-def test_an_endpoint_that_is_no_address(endpoint: str, hub: fake.Hub) -> None:
-    code, words = refused(Hub(endpoint))
-    assert code == "endpoint"
-    assert words.startswith("HF_ENDPOINT is ")
-    assert words.endswith(", which is no http address.")
-    assert "hf_secret" not in words
-
-
-def test_a_login_in_the_endpoint_is_not_shown(hub: fake.Hub) -> None:
-    port = fake.refusing_port()
-    code, words = refused(Hub(f"http://me:hf_secret@127.0.0.1:{port}"))
-    assert code == "offline"
-    assert "hf_secret" not in words
-    assert f"http://127.0.0.1:{port}" in words
-
-
-def test_an_endpoint_that_never_answers_ends_in_words(hub: fake.Hub, repo: fake.Repo) -> None:
-    hub.misbehave("api/*", silent=True)
-    began = time.monotonic()
-    assert refused(Hub(patience=0.5)) == (
-        "timeout",
-        f"{hub.url} gave no answer within 0.5 seconds. {HUB_WORDS} without it; try again later.",
-    )
-    assert time.monotonic() - began < 2
-
-
-def test_an_endpoint_that_drips_ends_in_words(hub: fake.Hub, repo: fake.Repo) -> None:
-    hub.misbehave("api/*", throttle=100)
-    began = time.monotonic()
-    assert refused(Hub(patience=0.5))[0] == "timeout"
-    assert time.monotonic() - began < 2
-
-
-def test_a_connection_that_is_never_made_ends_in_words(hub: fake.Hub) -> None:
-    with fake.never_accepting() as endpoint:
-        began = time.monotonic()
-        assert refused(Hub(endpoint, patience=0.5))[0] == "timeout"
-        assert time.monotonic() - began < 2
-
-
-def test_cancel_takes_effect_within_a_second(hub: fake.Hub, repo: fake.Repo) -> None:
-    hub.misbehave("api/*", silent=True)
-    pressed = threading.Event()
-    threading.Timer(0.3, pressed.set).start()
-    began = time.monotonic()
-    assert refused(Hub(cancelled=pressed.is_set)) == ("cancelled", "Cancelled.")
-    assert time.monotonic() - began < 1.3
 
 
 def test_the_file_with_the_token_cannot_be_read(

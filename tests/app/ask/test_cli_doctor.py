@@ -1,0 +1,48 @@
+"""``slipstream doctor``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from tests.fixtures_cli.results import Slipstream
+
+# ----------------------------------------------------------------------------------------------------------- doctor
+
+
+def test_doctor_says_that_all_is_well(slipstream: Slipstream) -> None:
+    result = slipstream("doctor")
+    assert (result.code, result.err) == (0, "")
+    assert result.out.endswith("All is well.\n")
+    for fact in ("2 (2 usable cores)", "CPU: A processor", "type_v=bf16", "GGML_CPU_TILED_MM=0", "SmolLM2", "whole"):
+        assert fact in result.out
+
+
+def test_doctor_as_json(slipstream: Slipstream, tmp_path: Path) -> None:
+    report = json.loads(slipstream("doctor", "--json").out)
+    assert report["problems"] == []
+    assert report["engine"]["threads"] == 2
+    assert {folder["path"] for folder in report["folders"]} >= {str(tmp_path / "home")}
+
+
+def test_doctor_survives_an_engine_that_does_not_start(slipstream: Slipstream) -> None:
+    result = slipstream("doctor", play={"exit": 3, "last_words": "no such library"})
+    assert result.code == 1
+    assert "1 problem:\n  The engine stopped (exit code 3). Its last words: no such library\n" in result.out
+
+
+def test_doctor_names_a_broken_model_file(slipstream: Slipstream, tmp_path: Path) -> None:
+    models = tmp_path / "home" / "models"
+    models.mkdir(parents=True)
+    (models / "page.gguf").write_bytes(b"<html>not found</html>")
+    result = slipstream("doctor")
+    assert result.code == 1
+    assert "1 problem:" in result.out
+    assert "page.gguf" in result.out.split("1 problem:")[1]
+
+
+def test_doctor_names_a_folder_that_cannot_be_written_to(slipstream: Slipstream, tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("in the way")
+    result = slipstream("doctor")
+    assert result.code == 1
+    assert f"The data folder {tmp_path / 'home'} cannot be written to: {tmp_path / 'home'} is a file." in result.out
