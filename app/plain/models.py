@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from app.clean import clean_line
 from app.library.records import ShelfError
 from app.library.words import state_words
-from app.tui.chosen_mode import begin_with
+from app.tui.chosen_pair import ChosenPair
 from app.tui.model_choice import uses
 from app.tui.ports import plain_request
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from app.tui.model_choice import Choice
     from app.tui.overflow_policy import Policy
     from app.tui.ports import PairRequest
-    from engine.protocol import LoadSettings, SpeculationMode
+    from engine.protocol import SpeculationMode
 
 
 class PlainModels:
@@ -45,8 +45,8 @@ class PlainModels:
         self._make = make
         self._pair_request = pair_request or plain_request
         self._memory = memory
-        self._chosen: tuple[LoadSettings, Choice] | None = None
-        chat.dialogue.answering.loaded = self._loaded
+        self._chosen = ChosenPair(memory)
+        chat.dialogue.answering.loaded = self._chosen.loaded
 
     @property
     def has_library(self) -> bool:
@@ -85,13 +85,7 @@ class PlainModels:
         if choice is None:
             return
         self.listing = None
-        load, held = self._pair_request(choice.target, choice.draft, choice.context), self._chat.answering.load
-        if choice.drafting and held is not None:
-            load = held.model_copy(update={"draft": load.draft})  # all else as it is, so that the target stays loaded
-        self._chosen = load, choice
-        self._chat.use(load, choice.words, drafting=choice.drafting)
-        if choice.drafting:
-            begin_with(self._chat, self._chat.mode)
+        self._chosen.use(self._chat, choice, self._pair_request)
 
     def keep_mode(self, mode: SpeculationMode) -> bool:
         """Remember ``mode`` for the next start; whether choices are remembered. Nobody chooses from a pipe."""
@@ -99,16 +93,6 @@ class PlainModels:
             return False
         self._memory.keep_speculation(mode)
         return True
-
-    def _loaded(self, load: LoadSettings) -> None:
-        """If it was chosen, the next start begins with it."""
-        if self._memory is None or self._chosen is None or self._chosen[0] is not load:
-            return
-        choice = self._chosen[1]
-        if choice.drafting:
-            self._memory.keep_draft(choice.target, choice.draft)
-        else:
-            self._memory.keep_pair(choice.target, choice.draft, choice.context)
 
 
 def _line(entry: Entry, used: str) -> str:

@@ -11,7 +11,7 @@ from app.library.gpus import given_back, own_memory
 from app.library.records import Library, Listing, ShelfError
 from app.receipt import backend_words
 from app.tui.background import aside
-from app.tui.chosen_mode import begin_with
+from app.tui.chosen_pair import ChosenPair
 from app.tui.fetching import DownloadWatch
 from app.tui.model_choice import Choice
 from app.tui.widgets.first_steps import Action, FirstSteps
@@ -56,8 +56,7 @@ class ModelsDoor:
         self._best = ""
         self._gpus: tuple[Device, ...] = ()
         self._watch: DownloadWatch | None = None
-        self._chosen: tuple[LoadSettings, Choice] | None = None
-        """What was chosen last in this run; it is remembered once it is loaded."""
+        self._chosen = ChosenPair(memory)
 
     @property
     def there(self) -> bool:
@@ -139,13 +138,7 @@ class ModelsDoor:
             return
         self._first_run = False
         chat.query_one(Welcome).settle()
-        load, held = app.pair_request(choice.target, choice.draft, choice.context), chat.answering.load
-        if choice.drafting and held is not None:
-            load = held.model_copy(update={"draft": load.draft})  # all else as it is, so that the target stays loaded
-        self._chosen = load, choice
-        chat.use(load, choice.words, drafting=choice.drafting)
-        if choice.drafting:
-            begin_with(chat, chat.mode)  # a draft was chosen, so one may propose
+        self._chosen.use(chat, choice, app.pair_request)
 
     def use_window(self, size: int, words: str) -> None:
         """The pair that answers is loaded again, with a context of ``size`` tokens. The next start has it, too, if the
@@ -156,7 +149,7 @@ class ModelsDoor:
             return
         load = held.model_copy(update={"context": size})
         if self._memory is not None and self._memory.read().target == held.target.path:
-            self._chosen = load, Choice(held.target.path, held.draft.path if held.draft else "", words, size)
+            self._chosen.note(load, Choice(held.target.path, held.draft.path if held.draft else "", words, size))
         chat.use(load, words)
 
     @property
@@ -169,13 +162,7 @@ class ModelsDoor:
     def _loaded(self, load: LoadSettings) -> None:
         """If it was chosen, the next start begins with it."""
         self._ask_for_gpus()
-        if self._memory is None or self._chosen is None or self._chosen[0] is not load:
-            return
-        choice = self._chosen[1]
-        if choice.drafting:
-            self._memory.keep_draft(choice.target, choice.draft)
-        else:
-            self._memory.keep_pair(choice.target, choice.draft, choice.context)
+        self._chosen.loaded(load)
 
     def keep_mode(self, mode: SpeculationMode) -> bool:
         """Who may propose was chosen. Whether that is remembered."""
