@@ -11,9 +11,10 @@ from app import receipt
 from app.commands import client
 from app.commands.errors import CANCELLED, FAILED, PIPE_CLOSED, say
 from app.commands.interrupts import interrupts
-from app.commands.options import answer_request, effective_settings, wanted_pair
-from app.commands.prompt import read_prompt, valid_text
+from app.commands.options import answer_request
+from app.commands.prompt import valid_text
 from app.commands.stdout import AnswerWriter, Progress
+from app.commands.wanted import wanted_files, wanted_messages, wanted_settings
 from engine.client import EngineClient
 from engine.protocol import (
     ErrorCode,
@@ -22,7 +23,6 @@ from engine.protocol import (
     GenerateSettings,
     Loading,
     LoadSettings,
-    Message,
     Prefilling,
     Receipt,
     TextDelta,
@@ -31,18 +31,11 @@ from engine.protocol import (
 
 def run_ask(options: Mapping[str, Any]) -> int:
     """Returns the exit code: 0 answer, 1 error, 130 cancelled."""
-    loaded = effective_settings(options)
-    for complaint in loaded.complaints:
-        say(complaint)
-    settings = loaded.settings
-    load, notes = wanted_pair(settings, draft_must_be_there=False)
-    for note in notes:
-        say(note)
-    messages = [Message(role="user", content=read_prompt(options["prompt"]))]
-    if settings.system:
-        messages.insert(0, Message(role="system", content=valid_text(settings.system)))
+    settings = wanted_settings(options)
+    load = wanted_files(settings, draft_must_be_there=False)
+    messages = wanted_messages(options, settings)
     stop = [valid_text(text) for text in options["stop"] or ()]
-    request = answer_request(settings, tuple(messages), {**options, "stop": stop})
+    request = answer_request(settings, messages, {**options, "stop": stop})
     return asyncio.run(_Answer(client.make_client(), as_json=options["as_json"]).run(load, request))
 
 

@@ -15,16 +15,16 @@ from app.clean import clean
 from app.commands import client
 from app.commands.errors import CANCELLED, FAILED, CommandError, say
 from app.commands.interrupts import interrupts
-from app.commands.options import answer_request, effective_settings, wanted_pair
-from app.commands.prompt import valid_text
+from app.commands.options import answer_request
 from app.commands.stdout import Progress, print_text
+from app.commands.wanted import system_messages, wanted_files, wanted_settings
 from app.compare.bench import Bench, run_bench
 from app.compare.bench_report import as_csv, as_json, as_markdown, as_text
 from app.compare.runs import Run, RunFailed
 from app.compare.suite import BadSuite, Task, bundled, choose, own
 from app.compare.ways import BadWay, Way, read_ways
 from engine.client import EngineClient
-from engine.protocol import Described, Message
+from engine.protocol import Described
 
 DEFAULT_TOKENS: Final = 128
 FORMS: Final = ("json", "csv", "markdown")
@@ -33,12 +33,8 @@ FORMS: Final = ("json", "csv", "markdown")
 def run_bench_command(options: Mapping[str, Any]) -> int:
     """Returns the exit code: 0 measured, 1 error, 130 stopped before anything was whole."""
     form = _form(options)
-    loaded = effective_settings(options)
-    for complaint in loaded.complaints:
-        say(complaint)
-    load, notes = wanted_pair(loaded.settings)
-    for note in notes:
-        say(note)
+    settings = wanted_settings(options)
+    load = wanted_files(settings)
     try:
         ways = read_ways(options["ways"])
         tasks = choose(
@@ -48,13 +44,13 @@ def run_bench_command(options: Mapping[str, Any]) -> int:
         )
     except (BadWay, BadSuite) as error:
         raise CommandError(str(error)) from error
-    system = (Message(role="system", content=valid_text(loaded.settings.system)),) if loaded.settings.system else ()
+    system = system_messages(settings)
     limits = {
         **options,
         "max_tokens": options["max_tokens"] or DEFAULT_TOKENS,
         "seed": options["seed"] if options["seed"] is not None else secrets.randbelow(2**31),
     }
-    bench = Bench(tasks, ways, answer_request(loaded.settings, system, limits), load, options["runs"])
+    bench = Bench(tasks, ways, answer_request(settings, system, limits), load, options["runs"])
     return asyncio.run(_Benching(client.make_client(), bench, form).run())
 
 

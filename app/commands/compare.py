@@ -13,9 +13,9 @@ from app.clean import clean
 from app.commands import client
 from app.commands.errors import CANCELLED, FAILED, CommandError, say
 from app.commands.interrupts import interrupts
-from app.commands.options import answer_request, effective_settings, wanted_pair
-from app.commands.prompt import read_prompt, valid_text
+from app.commands.options import answer_request
 from app.commands.stdout import Progress, print_text
+from app.commands.wanted import wanted_files, wanted_messages, wanted_settings
 from app.compare.causes import Cause, explain
 from app.compare.conduct import Comparison, conduct
 from app.compare.memory import memory_of
@@ -28,21 +28,19 @@ from app.replay.again import wanted_pair as pair_of
 from app.replay.kept import DamagedRecordError, last_records
 from app.settings import Settings
 from engine.client import EngineClient
-from engine.protocol import GenerateSettings, LoadSettings, Message
+from engine.protocol import GenerateSettings, LoadSettings
 
 DEFAULT_TOKENS = 256
 
 
 def run_compare(options: Mapping[str, Any]) -> int:
     """Returns the exit code: 0 compared, 1 error, 130 stopped before every way had run once."""
-    loaded = effective_settings(options)
-    for complaint in loaded.complaints:
-        say(complaint)
+    settings = wanted_settings(options)
     try:
         ways = read_ways(options["ways"])
     except BadWay as error:
         raise CommandError(str(error)) from error
-    load, request = _stored(options) or _given(options, loaded.settings)
+    load, request = _stored(options) or _given(options, settings)
     changes = {"seed": request.seed if request.seed is not None else secrets.randbelow(2**31)}
     changes["max_tokens"] = options["max_tokens"] or request.max_tokens or DEFAULT_TOKENS
     comparison = Comparison(ways, request.model_copy(update=changes), load, options["runs"])
@@ -51,13 +49,8 @@ def run_compare(options: Mapping[str, Any]) -> int:
 
 def _given(options: Mapping[str, Any], settings: Settings) -> tuple[LoadSettings, GenerateSettings]:
     """The pair of the settings, and the prompt that was given."""
-    load, notes = wanted_pair(settings)
-    for note in notes:
-        say(note)
-    messages = [Message(role="user", content=read_prompt(options["prompt"]))]
-    if settings.system:
-        messages.insert(0, Message(role="system", content=valid_text(settings.system)))
-    return load, answer_request(settings, tuple(messages), options)
+    load = wanted_files(settings)
+    return load, answer_request(settings, wanted_messages(options, settings), options)
 
 
 def _stored(options: Mapping[str, Any]) -> tuple[LoadSettings, GenerateSettings] | None:

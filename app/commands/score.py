@@ -14,8 +14,9 @@ from app.clean import clean
 from app.commands import client
 from app.commands.errors import CANCELLED, FAILED, CommandError, say
 from app.commands.interrupts import interrupts
-from app.commands.options import answer_request, effective_settings, wanted_pair
+from app.commands.options import answer_request
 from app.commands.stdout import Progress, print_text
+from app.commands.wanted import wanted_files, wanted_settings
 from app.compare.bench import Bench
 from app.compare.runs import RunFailed
 from app.compare.suite import Task
@@ -26,14 +27,10 @@ from engine.client import EngineClient
 
 def run_score(options: Mapping[str, Any]) -> int:
     """Returns the exit code: 0 measured, 1 error, 130 stopped."""
-    loaded = effective_settings(options)
-    for complaint in loaded.complaints:
-        say(complaint)
-    load, notes = wanted_pair(loaded.settings)
-    for note in notes:
-        say(note)
+    settings = wanted_settings(options)
+    load = wanted_files(settings)
     tasks = _own(Path(load.target.path)) if options["own_chats"] else bundled_tasks()
-    bench = scoring(tasks, answer_request(loaded.settings, (), options), load, options["runs"])
+    bench = scoring(tasks, answer_request(settings, (), options), load, options["runs"])
     return asyncio.run(_score(client.make_client(), bench, options))
 
 

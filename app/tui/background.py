@@ -1,12 +1,16 @@
-"""Work that may take a while, beside the event loop: a disk that is slow, a network that does not answer."""
+"""Work that may take a while: beside the event loop, for a disk that is slow, and beside the screen that wants it."""
 
 from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from textual.dom import DOMNode
 
 T = TypeVar("T")
 
@@ -38,3 +42,10 @@ async def aside(work: Callable[..., T], *arguments: Any) -> T:
 
     threading.Thread(target=run, name=getattr(work, "__name__", "aside"), daemon=True).start()
     return await outcome
+
+
+def beside(screen: DOMNode, group: str, work: Callable[..., Awaitable[None]], *what: object) -> None:
+    """Do ``work`` beside the screen; the last one of its group counts."""
+    # Not the coroutine itself: where the next one comes at once, nobody would ever await it.
+    task: Any = partial(work, *what)
+    screen.run_worker(task, group=group, exclusive=True, exit_on_error=False)

@@ -6,11 +6,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from app.chats.records import StoreError
-from app.tui.background import aside
+from app.tui.background import aside, beside
 from app.tui.overflow_choices import Choices, Way, when_asked, when_refused
 from app.tui.overflow_policy import NO_MODEL, OVERFLOW, Policy, policy_of
 from app.tui.widgets.overflow_picker import OverflowPicker
@@ -113,8 +112,7 @@ class Overflowing:
 
     def _begin(self, work: Callable[..., Awaitable[None]], *what: object) -> None:
         """Beside the screen, since a disk is asked; the last question counts."""
-        task: Any = partial(self._safely, work, *what)
-        self._screen.run_worker(task, group="overflow", exclusive=True, exit_on_error=False)
+        beside(self._screen, "overflow", self._safely, work, *what)
 
     async def _safely(self, work: Callable[..., Awaitable[None]], *what: object) -> None:
         try:

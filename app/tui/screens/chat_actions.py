@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from textual import on
 from textual.screen import Screen
 
 from app.chats.records import Conversation, StoreError
 from app.clean import clean_line
-from app.tui.background import aside
+from app.tui.background import aside, beside
 from app.tui.conversation_choice import Opening
 from app.tui.exporting import Form, export
 from app.tui.keymap import key_of
@@ -166,9 +165,7 @@ class ChatActions(Screen[Opening | None]):
 
     def begin(self, group: str, work: Callable[..., Awaitable[None]], *what: object) -> None:
         """Do ``work`` beside the screen; the last one of its group counts."""
-        # Not the coroutine itself: where the next one comes at once, nobody would ever await it.
-        task: Any = partial(self._safely, work, *what)
-        self.run_worker(task, group=group, exclusive=True, exit_on_error=False)
+        beside(self, group, self._safely, work, *what)
 
     async def _safely(self, work: Callable[..., Awaitable[None]], *what: object) -> None:
         from app.chats.export_file import ExportError

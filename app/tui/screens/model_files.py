@@ -5,13 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from typing import Any
 
 from textual import on
 from textual.screen import Screen
 
 from app.library.records import Entry, Getting, Library, Offer, Removal, ShelfError
-from app.tui.background import aside
+from app.tui.background import aside, beside
 from app.tui.keymap import key_of
 from app.tui.model_choice import Choice, same
 from app.tui.widgets.facts import Facts
@@ -173,9 +172,7 @@ class FileActions(Screen[Choice | None]):
 
     def begin(self, group: str, work: Callable[..., Awaitable[None]], *what: object) -> None:
         """Do ``work`` beside the screen; the last one of its group counts."""
-        # Not the coroutine itself: where the next one comes at once, nobody would ever await it.
-        task: Any = partial(self._safely, work, *what)
-        self.run_worker(task, group=group, exclusive=True, exit_on_error=False)
+        beside(self, group, self._safely, work, *what)
 
     async def _safely(self, work: Callable[..., Awaitable[None]], *what: object) -> None:
         try:
