@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
-from datetime import datetime
+from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Final, cast
 
 from textual import events, on
@@ -18,13 +17,13 @@ from app.clean import clean_line
 from app.tui import dates
 from app.tui.background import aside
 from app.tui.chat_glance import glance
+from app.tui.chat_rows import dated_rows, found_rows
 from app.tui.conversation_choice import Opening
 from app.tui.keymap import key_of, with_keys
 from app.tui.keys import CHATS
 from app.tui.screens.chat_actions import ChatActions
 from app.tui.widgets.chat_list import ChatList
 from app.tui.widgets.chat_preview import ChatPreview
-from app.tui.widgets.chat_row import PINNED, Row
 from app.tui.widgets.chats_header import ChatsHeader
 from app.tui.widgets.export_picker import ExportPicker
 from app.tui.widgets.filter_box import FilterRow
@@ -302,19 +301,3 @@ class ChatsScreen(ChatActions):
         """Where the chat behind this screen was deleted, a new one takes its place."""
         gone = self.store.conversation(self.here) is None
         self.dismiss(Opening(None, words=with_keys(DELETED)) if gone else None)
-
-
-def dated_rows(chats: Iterable[Conversation], now: datetime) -> Iterable[Row]:
-    """The chats under headings: pinned ones, then by day and month."""
-    before = ""
-    for chat in chats:
-        section = PINNED if chat.pinned else dates.heading(datetime.fromtimestamp(chat.updated), now)
-        if section != before:
-            before = section
-            yield Row(None, section)
-        yield Row(chat, section)
-
-
-def found_rows(hits: Iterable[Hit]) -> list[Row]:
-    """The results of a search, each with the place that was found."""
-    return [Row(hit.conversation, snippet=hit.snippet, message=hit.message) for hit in hits]
