@@ -16,8 +16,8 @@ from app.library.words import ended_words
 from app.tui.background import aside
 from app.tui.keymap import key_of
 from app.tui.keys import MODELS
-from app.tui.model_choice import choice_of, draft_choice, draft_refusal, matches, same, uses
-from app.tui.screens.model_files import FileActions
+from app.tui.model_choice import matches, same, uses
+from app.tui.screens.model_uses import UseActions
 from app.tui.widgets.facts import Facts
 from app.tui.widgets.filter_box import FilterBox, FilterRow
 from app.tui.widgets.key_bar import KeyBar
@@ -39,7 +39,7 @@ LOW: Final = 30
 SCREEN_STYLES: Final = "filter_box facts model_table models_header question"
 
 
-class ModelsScreen(FileActions):
+class ModelsScreen(UseActions):
     """One list over all models, the details of one of them, and at most one question."""
 
     CSS_PATH: ClassVar = ["models.tcss", *(f"../widgets/{name}.tcss" for name in SCREEN_STYLES.split())]
@@ -68,7 +68,7 @@ class ModelsScreen(FileActions):
         self._backend = backend
         self._began = began
         self._get, self._search = get, search
-        self._score = score
+        self.score = score
         self._listing = Listing(())
         self.downloads: dict[str, Getting] = {}
         self._offered: tuple[bool | None, ...] = ()
@@ -232,7 +232,7 @@ class ModelsScreen(FileActions):
             case "cancel":
                 return moving or halted
             case "score":
-                return self._score is not None and entry.usable and not moving and not halted
+                return self.score is not None and entry.usable and not moving and not halted
             case "draft":
                 return bool(self.target) and entry.usable and not same(entry.target, self.target)
             case "delete":
@@ -261,50 +261,6 @@ class ModelsScreen(FileActions):
         """Scroll what is said about the entry, where it is longer than its place."""
         facts = self.query_one(Facts)
         (facts.scroll_up if where == "up" else facts.scroll_down)(animate=False)
-
-    def action_use(self) -> None:
-        if (entry := self.entry) is None:
-            return
-        if entry.fits is False:
-            words = "It is expected not to fit into this machine's memory; loading may fail or take very long."
-            self.ask(f"Use {entry.title} all the same?", words, lambda: self._use(entry))
-        else:
-            self._use(entry)
-
-    def _use(self, entry: Entry) -> None:
-        if same(entry.target, self.target) and same(entry.draft, self.draft):
-            self.dismiss(None)
-        else:
-            self.dismiss(choice_of(entry))
-
-    def action_score(self) -> None:
-        """Whether speculation pays with it here, measured."""
-        entry, score = self.entry, self._score
-        if entry is None or score is None:
-            return
-
-        def begin() -> None:
-            if reason := score(entry):
-                self.say(reason, "warning")
-
-        if entry.fits is False:
-            words = "It is expected not to fit into this machine's memory; loading may fail or take very long."
-            self.ask(f"Load {entry.title} to measure it all the same?", words, begin)
-        else:
-            begin()
-
-    def action_draft(self) -> None:
-        if (entry := self.entry) is not None:
-            self.begin("draft", self._draft_with, entry)
-
-    async def _draft_with(self, entry: Entry) -> None:
-        fits, words = await aside(self.library.judge, self.target, entry.target)
-        if not self.is_current:
-            return  # left, or the palette lies over it: whatever was wanted then is not what is wanted now
-        if fits:
-            self.dismiss(draft_choice(self.target, entry, words))
-        else:
-            self.say(draft_refusal(entry, words), "warning")
 
 
 def _news(getting: Getting) -> tuple[str, Severity]:
