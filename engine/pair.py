@@ -11,8 +11,6 @@ from engine.baseline import PlainSpeed
 from engine.drafters.base import Outcome
 from engine.drafters.lookup import LookupDrafter
 from engine.drafters.model import ModelDrafter
-from engine.files.fingerprint import fingerprint
-from engine.files.pairing import judge
 from engine.llama.backend import AbortFlag, system_info, versions
 from engine.llama.context import EXACT, CacheSettings, Context, ContextError
 from engine.llama.loading import Opened, Wish, open_model
@@ -23,7 +21,7 @@ from engine.pair_info import describe
 from engine.profile import Profile, ProfileStore
 from engine.protocol import PLAIN_ONLY, ErrorCode, LoadingWhat, LoadSettings, ModelFile, PairInfo, SelfTestResult
 from engine.selftest import NEEDED, WIDEST, self_test
-from engine.target_file import PairError, checked_header, target_key
+from engine.target_file import KeptFile, PairError, checked_header, draft_key, target_key
 from engine.text.sandbox import Sandbox
 from engine.text.template import ChatTemplate
 
@@ -55,9 +53,10 @@ class Pair:
         self.notes: list[str] = []
         self.threads = self._threads(settings.threads)
         self._key = target_key(settings)
-        header = checked_header(settings.target.path)
+        self._draft_key = draft_key(settings.draft)
+        self._file = KeptFile.read(settings.target.path)
         self._profiles = profiles
-        self.tested = self._kept_selftest(Path(settings.target.path))
+        self.tested = self._kept_selftest()
         """What the self-test found about this target on this machine; None until it was done."""
         exact = settings.mode == "exact" or (settings.mode == "auto" and (self.tested is None or self.tested.exact))
         self.target = self._open(settings.target, settings.context, report, "target", exact=exact)
@@ -66,7 +65,7 @@ class Pair:
         """Ids whose KV entries the target's cache holds; never longer than ``target.context.length``."""
         vocabulary = self.target.model.vocabulary
         self.template = ChatTemplate(
-            header.chat_template,
+            self._file.header.chat_template,
             bos=vocabulary.text(vocabulary.bos) if vocabulary.bos >= 0 else "",
             eos=vocabulary.text(vocabulary.eos) if vocabulary.eos >= 0 else "",
             controls=vocabulary.controls,
@@ -78,21 +77,26 @@ class Pair:
         self.draft_refused: str | None = None
         self.pacer = Pacer()
         self.plain = PlainSpeed()
-        self._set_draft(settings.draft, report)
+        try:
+            self._set_draft(settings.draft, report)
+        except BaseException:  # a cancel: nobody else knows of the target yet
+            self.close()
+            raise
         self._take_profile()
         self.load_seconds = time.perf_counter() - started
         self._info: PairInfo | None = None
 
     def serves(self, settings: LoadSettings) -> bool:
         """Whether the target as it is loaded is the one that ``settings`` wants."""
-        return self._key == target_key(settings)
+        return target_key(settings).is_held_as(self._key)
 
     def change_draft(self, settings: LoadSettings, report: Report) -> None:
         """Another draft, or none; the target and its cache stay."""
         started = time.perf_counter()
-        if settings.draft != self.settings.draft or self.draft_refused:
+        key = draft_key(settings.draft)
+        if self.draft_refused or not key.is_held_as(self._draft_key):
             self._close_draft()
-            self.settings = settings
+            self.settings, self._draft_key = settings, key
             self._set_draft(settings.draft, report)
             self._take_profile()
         self.settings = settings
@@ -117,7 +121,7 @@ class Pair:
             return
         try:
             header = checked_header(file.path)
-            verdict = judge(self.target.model.path, Path(file.path))
+            verdict = self._file.judge(header)
             if not verdict.fits:
                 self.draft_refused = verdict.reason
                 return
@@ -217,14 +221,14 @@ class Pair:
                 self.pacer.cost.adopt(result.ratios)
                 self._info = None
                 if self._profiles is not None:
-                    self._profiles.save(Profile(selftest=result), *self._selftest_key(self.target.model.path))
+                    self._profiles.save(Profile(selftest=result), *self._selftest_key())
                 yield True
 
-    def _selftest_key(self, path: Path) -> tuple[object, ...]:
-        return ("selftest", fingerprint(path), self.threads, EXACT, system_info(), versions())
+    def _selftest_key(self) -> tuple[object, ...]:
+        return ("selftest", self._file.fingerprint, self.threads, EXACT, system_info(), versions())
 
-    def _kept_selftest(self, path: Path) -> SelfTestResult | None:
-        return self._profiles.load(*self._selftest_key(path)).selftest if self._profiles else None
+    def _kept_selftest(self) -> SelfTestResult | None:
+        return self._profiles.load(*self._selftest_key()).selftest if self._profiles else None
 
     def info(self) -> PairInfo:
         """The pair as status line and receipt show it. Raises RenderInterrupted on a cancel, the first time."""
@@ -250,7 +254,7 @@ class Pair:
         """Start from what earlier runs learned about this pair; a draft never measured is guessed by its size."""
         guess = None
         if self.draft is not None:
-            guess = self.draft.model.path.stat().st_size / max(1, self.target.model.path.stat().st_size)
+            guess = self.draft.model.mark.size / max(1, self.target.model.mark.size)
         kept = self._profiles.load(*self._profile_key()) if self._profiles else Profile()
         self.pacer = Pacer(kept.pacing, draft_ratio_guess=guess)
         if self.tested is not None and not kept.pacing.cost.ratios:

@@ -1,11 +1,21 @@
-"""The file of a target or a draft before it is opened: what makes it the same one, and what keeps a broken one away."""
+"""The file of a target or a draft before it is opened: what makes it the same one, and what keeps a broken one away.
+
+A file may be deleted, moved or replaced while its model is loaded. The model goes on from what it holds, so what is
+asked about its file later is read once, when it is loaded.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from engine.files.arrays import read_span
+from engine.files.fingerprint import fingerprint
 from engine.files.header import Header, HeaderError, read_header
-from engine.protocol import ErrorCode, LoadSettings
+from engine.files.pairing import Verdict, judge_headers
+from engine.protocol import ErrorCode, LoadSettings, ModelFile
 
 
 class PairError(Exception):
@@ -16,22 +26,77 @@ class PairError(Exception):
         self.code, self.detail = code, detail
 
 
-def target_key(settings: LoadSettings) -> tuple[object, ...]:
-    """What makes two settings the same loaded target: the file as it is now, and how it was opened."""
-    path = Path(settings.target.path)
+@dataclass(frozen=True, slots=True)
+class FileKey:
+    """A file as it is now, and how it is opened. ``found``: where it really lies, its size and the time of its last
+    change; None where there is none."""
+
+    path: str | None
+    found: tuple[object, ...] | None
+    opened: tuple[object, ...]
+
+    def is_held_as(self, loaded: FileKey) -> bool:
+        """Whether what was loaded under the key ``loaded`` is what this one asks for. A file that is gone asks for what
+        was loaded from it: there is no other."""
+        if self.opened != loaded.opened:
+            return False
+        return self.path == loaded.path if self.found is None else self.found == loaded.found
+
+
+def target_key(settings: LoadSettings) -> FileKey:
+    """What makes two settings the same loaded target."""
+    target = settings.target
+    return _key(target.path, target.gpu_layers, settings.context, settings.threads, settings.mode)
+
+
+def draft_key(file: ModelFile | None) -> FileKey:
+    """What makes two wishes the same loaded draft of one target."""
+    return FileKey(None, None, ()) if file is None else _key(file.path, file.gpu_layers)
+
+
+def _key(path: str, *opened: object) -> FileKey:
     try:
-        status = path.stat()
-        file: tuple[object, ...] = (path.resolve(), status.st_size, status.st_mtime_ns)
-    except OSError:
-        file = (path,)
-    return (*file, settings.target.gpu_layers, settings.context, settings.threads, settings.mode)
+        status = Path(path).stat()
+        return FileKey(path, (Path(path).resolve(), status.st_size, status.st_mtime_ns), opened)
+    except (OSError, ValueError):
+        return FileKey(path, None, opened)
+
+
+@dataclass(frozen=True)
+class KeptFile:
+    """What is asked about a target's file while it is loaded, as it was then."""
+
+    header: Header
+    fingerprint: str
+    _pieces: bytes | None = field(repr=False)
+
+    @staticmethod
+    def read(path: str) -> KeptFile:
+        """Read and check it, to be loaded next. Raises PairError."""
+        header = checked_header(path)
+        with _checked(path):
+            pieces = None if header.tokens is None else read_span(header, header.tokens)
+            return KeptFile(header, fingerprint(Path(path)), pieces)
+
+    def judge(self, draft: Header) -> Verdict:
+        """May this draft serve the target? See :mod:`engine.files.pairing`."""
+        return judge_headers(self.header, draft, self._pieces)
 
 
 def checked_header(path: str) -> Header:
     """The file's header, after the checks that keep broken files away from native code. Raises PairError."""
-    codes = {"not_gguf": ErrorCode.NOT_GGUF, "truncated": ErrorCode.TRUNCATED_GGUF}
-    try:
+    with _checked(path):
         return read_header(Path(path))
+
+
+@contextmanager
+def _checked(path: str) -> Iterator[None]:
+    """Say in words why the file cannot be had."""
+    codes = {"not_gguf": ErrorCode.NOT_GGUF, "truncated": ErrorCode.TRUNCATED_GGUF}
+    if "\0" in path:  # no file system takes it, and Python says so with a ValueError
+        raise PairError(ErrorCode.NO_SUCH_FILE, f"There is no file {path!r}.")
+    try:
+        yield
     except FileNotFoundError as error:
         raise PairError(ErrorCode.NO_SUCH_FILE, f"There is no file {path}.") from error
     except HeaderError as error:

@@ -5,12 +5,25 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
+from typing import NamedTuple
 
 SPAN = 1024 * 1024
 
 
 def fingerprint(path: Path) -> str:
     """SHA-256 over a file's size, first MiB and last MiB: tells files apart in a millisecond, whatever their size."""
+    return mark_of(path).fingerprint
+
+
+class Mark(NamedTuple):
+    """A file as it was at one moment. ``size``: in bytes."""
+
+    size: int
+    fingerprint: str
+
+
+def mark_of(path: Path) -> Mark:
+    """Size and :func:`fingerprint` of one and the same file. Raises OSError."""
     digest = hashlib.sha256()
     with open(path, "rb") as file:
         size = file.seek(0, os.SEEK_END)
@@ -19,4 +32,4 @@ def fingerprint(path: Path) -> str:
         digest.update(file.read(SPAN))
         file.seek(max(0, size - SPAN))
         digest.update(file.read(SPAN))
-    return digest.hexdigest()
+    return Mark(size, digest.hexdigest())

@@ -115,23 +115,24 @@ def judge(target: Path, draft: Path) -> Verdict:
             return Verdict(False, f"there is no file {path}", 0)
         except OSError as error:
             return Verdict(False, f"{path.name} cannot be read: {error.strerror or error}", 0)
-    return judge_headers(*headers)
+    return judge_headers(headers[0], headers[1])
 
 
-def judge_headers(target: Header, draft: Header) -> Verdict:
-    """:func:`judge` for headers that are known already."""
+def judge_headers(target: Header, draft: Header, pieces: bytes | None = None) -> Verdict:
+    """:func:`judge` for headers that are known already. ``pieces``: the target's, where they are known, too; its file
+    is then not read."""
     here, there = Vocabulary.of(target), Vocabulary.of(draft)
     if here is None or there is None:
         return Verdict(False, f"{(target if here is None else draft).path.name} carries no vocabulary", 0)
-    return Judge(here).verdict(there)
+    return Judge(here, pieces).verdict(there)
 
 
 class Judge:
     """Judges drafts for one target. The target's pieces are read at most once, however many drafts there are."""
 
-    def __init__(self, target: Vocabulary) -> None:
+    def __init__(self, target: Vocabulary, pieces: bytes | None = None) -> None:
         self._target = target
-        self._pieces: Pieces | None = None
+        self._pieces = None if pieces is None else Pieces(pieces)
 
     def verdict(self, draft: Vocabulary) -> Verdict:
         """Whether ``draft`` fits, and why. Reads no file where the hashes of the pieces are known and equal, or where

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from engine.files.fingerprint import fingerprint
+from engine.files.fingerprint import Mark, mark_of
 from engine.llama.backend import forget_log, last_error, library, recent_log
 from engine.llama.vocab import Vocabulary
 from engine.protocol import GpuLayers, ModelInfo
@@ -46,6 +46,9 @@ class Model:
     ) -> None:
         self._L = L = library()
         self.path = path
+        self.mark = _marked(path)
+        """Size and fingerprint of what was loaded, taken once: the file may be deleted, moved or replaced meanwhile,
+        and the model goes on from what it holds."""
         self._progress, self._cancelled = progress, cancelled
         params = L.llama_model_default_params()
         params.n_gpu_layers = gpu_layers
@@ -84,13 +87,12 @@ class Model:
 
     def info(self) -> ModelInfo:
         """The file's record for status line and receipt."""
-        size = self.path.stat().st_size
         return ModelInfo(
             path=str(self.path),
             name=self.metadata("general.name") or self.path.stem,
             architecture=self.metadata("general.architecture") or "unknown",
-            size_bytes=size,
-            fingerprint=fingerprint(self.path),
+            size_bytes=self.mark.size,
+            fingerprint=self.mark.fingerprint,
             layers=self.layers,
             gpu_layers=self.gpu_layers,
             context_trained=self.context_trained,
@@ -102,6 +104,16 @@ class Model:
         if self.handle:
             self._L.llama_model_free(self.handle)
             self.handle = None
+
+
+def _marked(path: Path) -> Mark:
+    """The file that is about to be loaded. Raises LoadError."""
+    try:
+        return mark_of(path)
+    except FileNotFoundError as error:
+        raise LoadError(f"There is no file {path}.") from error
+    except OSError as error:
+        raise LoadError(f"{path.name} cannot be read: {error.strerror or error}.") from error
 
 
 ALL_LAYERS = 999

@@ -65,7 +65,7 @@ def plant(driver: Driver, path: Path, result: SelfTestResult) -> PairInfo:
     assert pair is not None
     store = driver.session._profiles
     assert store is not None
-    store.save(Profile(selftest=result), *pair._selftest_key(path))
+    store.save(Profile(selftest=result), *pair._selftest_key())
     driver.session.unload()
     return driver.load(path, context=256)
 
