@@ -9,6 +9,7 @@ from engine.answer import Answer
 from engine.choice import BadSettings, ChoiceRule
 from engine.continuation import COMPLETE
 from engine.drafters.base import Drafter, NoDrafter, Outcome
+from engine.drafters.model import ModelDrafter
 from engine.drafters.paced import PACED_DRAFT_MAX, PacedDrafter
 from engine.llama.backend import AbortFlag, build_mark, versions
 from engine.llama.context import DecodeAborted
@@ -59,6 +60,8 @@ class Generation:
         self._choice = ChoiceRule(settings.sampling, self._seed, vocabulary, prompt.ids, so_far)
         self._notes += self._choice.notes
         self._chooser = self._choice.chooser()
+        self._model: ModelDrafter | None = None
+        """The draft model, where it may propose in this answer."""
         self._drafter = self._choose_drafter(settings)
         self._draft_max = self._choose_draft_max(settings)
         self._answer = Answer(
@@ -163,7 +166,7 @@ class Generation:
         model = None
         if pair.drafter is not None and pair.draft is not None:
             pair.drafter.use(self._choice.chooser(pair.draft.model.vocabulary.size))
-            model = pair.drafter
+            model = self._model = pair.drafter
         elif pair.draft_refused:
             self._notes.append(f"draft refused: {pair.draft_refused}; lookup is used")
         elif mode == "draft":
@@ -205,9 +208,8 @@ class Generation:
         stats = counter.snapshot()
         if (why := self._why_no_draft(stats)) is not None:
             self._notes.append(why)
-        drafter = self._pair.drafter
-        if drafter is not None and drafter.note and not isinstance(self._drafter, NoDrafter):
-            self._notes.append(drafter.note)
+        if self._model is not None and self._model.note:
+            self._notes.append(self._model.note)
         self._emit(
             Finished(
                 id=self._request.id,

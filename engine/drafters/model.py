@@ -19,7 +19,8 @@ class ModelDrafter:
     It never evaluates a token that its cache already holds: after a pass only the proposals that were not accepted
     are taken back and only what is new is read (a draft with a running state goes back to a copy made before it
     proposed, and reads again what was accepted). ``shared_vocabulary``: ids at or above it mean nothing to the target
-    and are never proposed. When the text outgrows the draft's window it gives up, and says so once in ``note``.
+    and are never proposed. When the text outgrows the draft's window it gives up, and says so in ``note``, which is
+    that of the present answer.
     """
 
     name = "draft"
@@ -37,12 +38,12 @@ class ModelDrafter:
     def use(self, chooser: Chooser) -> None:
         """The choice rule of the next answer: the target's settings and seed over the draft's vocabulary."""
         self._chooser = chooser
+        self.note = None  # it belongs to the answer before, which may be the last one that begin() is called for
 
     def begin(self, prompt: Sequence[int]) -> None:
         """See :class:`~engine.drafters.base.Drafter`. Nothing is evaluated before a draft is wanted."""
         self._agreed = 0
         self._prompt_unread = True
-        self.note = None
 
     def forget(self) -> None:
         """Empty the draft's cache: the next answer pays for reading its whole prompt."""

@@ -129,6 +129,38 @@ def test_a_draft_with_a_smaller_window_gives_up_before_the_target(
     assert set(answer.sources[-40:]) == {"t"}
 
 
+GAVE_UP = "the draft model's window of 96 tokens is full; it gave up there"
+
+
+@pytest.mark.parametrize("mode", MODES)
+def test_that_a_draft_gave_up_is_told_of_no_later_answer(
+    driver: Driver, scripted: Scripted, say: Callable[..., Script], mode: Any
+) -> None:
+    draft = scripted(LETTERS, loop_to=0, context=96)
+    say(LETTERS, loop_to=0, draft=draft.path, context=256)
+    for speculation, told in (("draft", True), (mode, False)):
+        answer = driver.ask("hello", speculation=speculation, max_tokens=150 if told else 8)
+        assert answer.receipt is not None
+        assert (GAVE_UP in answer.receipt.notes) == told
+
+
+def test_nor_of_one_that_was_stopped_before_its_first_token(
+    driver: Driver, scripted: Scripted, say: Callable[..., Script]
+) -> None:
+    draft = scripted(LETTERS, loop_to=0, context=96)
+    say(LETTERS, loop_to=0, draft=draft.path, context=256)
+    driver.ask("hello", speculation="draft", max_tokens=150)
+
+    def stop(event: Event) -> None:
+        if isinstance(event, Prefilling):
+            driver.session.abort.set()
+
+    answer = driver.ask("something else", speculation="draft", max_tokens=8, on_event=stop)
+    assert answer.finish_reason == "cancelled"
+    assert answer.receipt is not None
+    assert GAVE_UP not in answer.receipt.notes
+
+
 # --------------------------------------------------------------------------------------------------------------- text
 
 
