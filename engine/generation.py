@@ -12,7 +12,7 @@ from engine.drafters.base import Drafter, NoDrafter, Outcome
 from engine.drafters.model import ModelDrafter
 from engine.drafters.paced import PACED_DRAFT_MAX, PacedDrafter
 from engine.llama.backend import AbortFlag, build_mark, versions
-from engine.llama.context import DecodeAborted
+from engine.llama.context import BrokenLogits, ContextError, DecodeAborted
 from engine.other_work import OtherWork
 from engine.overflow import Fitted
 from engine.pacing import not_worth_it
@@ -80,7 +80,7 @@ class Generation:
         counter.prompt_tokens = len(prompt.ids) + len(so_far)
 
     def run(self) -> FinishReason:
-        """Make the answer; returns why it ended."""
+        """Make the answer; returns why it ended. Raises ContextError when a pass failed or told nothing."""
         self._emit(Started(id=self._request.id, receipt=self._receipt(passes="")))
         history = [*self._prompt.ids, *self._so_far]
         context = self._pair.target.context
@@ -100,6 +100,11 @@ class Generation:
                     after_pass=self._answer.after_pass,
                     observe=self._observe,
                 )
+            except ContextError as error:
+                self._answer.finish()  # what was chosen before is shown whole
+                if isinstance(error, BrokenLogits):
+                    context.clear()  # no later answer may begin with what it calculated
+                raise
             finally:
                 self._pair.cached = history[: context.length]
         if reason == "length" and len(history) > context.size:

@@ -7,13 +7,14 @@ sees; a pass rounds by its width, not by what stands at its end.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 
 from engine.choice import ChoiceRule
 from engine.llama.backend import AbortFlag
-from engine.llama.context import Context, DecodeAborted, Logits
+from engine.llama.context import BrokenLogits, Context, DecodeAborted, Logits
 from engine.pair import Pair
 from engine.passes import BadPasses, read_passes
 from engine.prefill import next_chunk
@@ -30,7 +31,8 @@ class CannotReplay(Exception):
 
 
 def replay(pair: Pair, request: Replay, abort: AbortFlag, emit: Emit) -> None:
-    """Answer ``request`` with Replayed or Failed. The pair's cache holds nothing of use to others afterwards."""
+    """Answer ``request`` with Replayed or Failed. Raises what a pass raises, and BrokenLogits. The pair's cache holds
+    nothing of use to others afterwards."""
     context = pair.target.context
     try:
         passes = _passes(pair, request)
@@ -102,6 +104,8 @@ def _compare(pair: Pair, request: Replay, passes: Iterator[tuple[int, int]], abo
                 break
             row = logits[i - first]
             chosen, expected = chooser.choose(row, position), history[position]
+            if not math.isfinite(row[chosen]):
+                raise BrokenLogits
             compared += 1
             if position == len(history) - 1:
                 watched = _probabilities(row, (*request.watch, expected, chosen))

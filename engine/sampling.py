@@ -143,7 +143,7 @@ class Chooser:
         if self._chain is None:
             return int(row.argmax()) if ids is None else int(ids[row[ids].argmax()])
         ids, scores = self._scores(row, ids, position)
-        # Nothing is left only by a broken model: llama.cpp would end the process.
+        # Nothing is left only by a broken model, and the loop ends the answer: llama.cpp would end the process.
         return int(ids[scores.argmax()]) if len(ids) else int(row.argmax())
 
     def _scores(self, row: Row, ids: Ids | None, position: int) -> tuple[Ids, NDArray[np.floating[Any]]]:
@@ -158,8 +158,9 @@ class Chooser:
         elif self._adjusts:
             possible = values > -np.inf
             ids, values = ids[possible], values[possible]
-        if not len(ids):
-            return ids, values
+        # No number is above infinity, and NaN is not below it: llama.cpp sorts no such values.
+        if not len(ids) or not -np.inf < values.max() < np.inf:
+            return ids[:0], values[:0]
         ids, values = self._chain.apply(ids, values)
         if self._xtc and chance(self._seed, position, XTC) <= self._sampling.xtc_probability:
             kept = without_top_choices(ids, values, self._sampling.xtc_threshold)
@@ -208,7 +209,8 @@ class Chooser:
         if len(scores) < 2:
             return token, math.inf
         second = np.partition(scores, len(scores) - 2)[len(scores) - 2]
-        return token, float(scores[best] - second)
+        margin = float(scores[best] - second)
+        return token, 0.0 if math.isnan(margin) else margin
 
 
 def top_candidates(logits: Row, top_k: int) -> Ids | None:

@@ -8,7 +8,7 @@ from engine.choice import BadSettings
 from engine.continuation import tokens_so_far
 from engine.generation import Generation
 from engine.llama.backend import AbortFlag
-from engine.llama.context import ContextError, DecodeAborted
+from engine.llama.context import BrokenLogits, ContextError, DecodeAborted
 from engine.llama.model import LoadCancelled
 from engine.overflow import Fitted, TooLarge, fit
 from engine.pair import Pair
@@ -37,6 +37,12 @@ from engine.target_file import PairError, checked_header
 from engine.text.sandbox import RenderInterrupted
 
 Emit = Callable[[Event], None]
+
+
+def failed(request_id: int, error: ContextError) -> Failed:
+    """A pass that failed, or told nothing that can be used."""
+    code = ErrorCode.BROKEN_MODEL if isinstance(error, BrokenLogits) else ErrorCode.INTERNAL
+    return Failed(id=request_id, code=code, message=str(error), detail=error.detail)
 
 
 class Session:
@@ -95,7 +101,7 @@ class Session:
         except DecodeAborted:
             emit(Failed(id=request.id, code=ErrorCode.CANCELLED, message="The self-test was stopped."))
         except ContextError as error:
-            emit(Failed(id=request.id, code=ErrorCode.INTERNAL, message=str(error), detail=error.detail))
+            emit(failed(request.id, error))
         else:
             assert pair.tested is not None
             emit(PairChanged(pair=pair.info()))
@@ -136,7 +142,7 @@ class Session:
         except BadSettings as error:
             emit(Failed(id=request.id, code=ErrorCode.BAD_SETTINGS, message=str(error)))
         except ContextError as error:
-            emit(Failed(id=request.id, code=ErrorCode.INTERNAL, message=str(error), detail=error.detail))
+            emit(failed(request.id, error))
 
     def count(self, request: Count, emit: Emit) -> None:
         """Say how many tokens a text or a conversation takes; ends with Counted or Failed."""
@@ -213,4 +219,4 @@ class Session:
         except BadSettings as error:
             emit(Failed(id=request.id, code=ErrorCode.BAD_SETTINGS, message=str(error)))
         except ContextError as error:
-            emit(Failed(id=request.id, code=ErrorCode.INTERNAL, message=str(error), detail=error.detail))
+            emit(failed(request.id, error))

@@ -7,11 +7,12 @@ seeded choice, see :mod:`engine.sampling`).
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Protocol
 
 from engine.drafters.base import NOTHING, Draft, Drafter, Outcome
-from engine.llama.context import Context, DecodeAborted, Logits
+from engine.llama.context import BrokenLogits, Context, DecodeAborted, Logits
 from engine.protocol import FinishReason
 from engine.sampling import Chooser
 from engine.stats import Counter
@@ -105,13 +106,16 @@ def _accept(
     draft: Draft, logits: Logits, chooser: Chooser, history: list[int], sink: Sink, counter: Counter
 ) -> tuple[FinishReason | None, int]:
     """Walk one pass: the target chooses at every position until it disagrees with the draft, or the answer ends.
-    Returns the reason if it ended, and how many proposals were accepted."""
+    Returns the reason if it ended, and how many proposals were accepted. Raises BrokenLogits."""
     clock, tokens = counter.clock, draft.tokens
     accepted, source = 0, PLAIN
     reason: FinishReason | None = None
     for i in range(len(tokens) + 1):
         before = clock()
-        token = chooser.choose(logits[i], len(history))
+        row = logits[i]
+        token = chooser.choose(row, len(history))
+        if not math.isfinite(row[token]):  # what is not finite is what a choice falls on: no look at the others
+            raise BrokenLogits
         chooser.accept(token)
         counter.choose += clock() - before
         agrees = i < len(tokens) and token == tokens[i]

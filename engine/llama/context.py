@@ -50,6 +50,16 @@ class ContextError(Exception):
         self.detail = detail
 
 
+class BrokenLogits(ContextError):
+    """The target's logits are no numbers to choose by: NaN, infinite, or all of them impossible."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The model calculated no usable figures for its next token (NaN or infinite), as damaged or badly "
+            "converted files do. What arrived so far is kept; check the file, get it again, or choose another model."
+        )
+
+
 class DecodeAborted(Exception):
     """The abort flag was set while a pass ran. What the cache holds must be asked for (:attr:`Context.length`)."""
 

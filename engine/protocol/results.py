@@ -183,6 +183,7 @@ class ErrorCode(StrEnum):
     NOT_GGUF = "not_gguf"
     TRUNCATED_GGUF = "truncated_gguf"
     LOAD_FAILED = "load_failed"
+    BROKEN_MODEL = "broken_model"
     NO_MODEL = "no_model"
     PROMPT_TOO_LARGE = "prompt_too_large"
     TEMPLATE_FAILED = "template_failed"

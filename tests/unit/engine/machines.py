@@ -19,6 +19,13 @@ DEEP = {width: 1 + 0.1 * (width - 1) for width in range(1, 17)}  # bound by memo
 CLIFF = DEEP | {3: 1.9, 4: 2.0, 5: 2.1, 6: 2.2, 7: 2.3, 8: 1.4}  # not monotone
 
 
+class Zeros:
+    """Logits that nobody chooses by: as many as are asked for, all of them numbers."""
+
+    def __getitem__(self, token: int) -> float:
+        return 0.0
+
+
 class Machine:
     """A target that says a given text, on a machine with a clock of its own."""
 
@@ -36,10 +43,10 @@ class Machine:
     def spend(self, seconds: float) -> None:
         self.now += seconds * self.load(self.length) * self._noise.uniform(0.93, 1.07)
 
-    def decode(self, tokens: Sequence[int], *, rows: int | None = None) -> range:
+    def decode(self, tokens: Sequence[int], *, rows: int | None = None) -> Any:
         self.spend(self.times[len(tokens)])
         self.length += len(tokens)
-        return range(len(tokens))
+        return [Zeros()] * len(tokens)
 
     def truncate(self, length: int) -> bool:
         self.length = length
