@@ -195,11 +195,15 @@ def continued(receipt: Receipt) -> str:
     return f"continued behind {begun:,} tokens; figures are for what came after" if begun else ""
 
 
+def context_used(stats: Stats, context: int) -> int:
+    """Tokens in use of the ``context``. Older records count one more where the context was full."""
+    return min(stats.context_used, context)
+
+
 def _context(stats: Stats, context: int, steady: bool) -> str:
     if not context:
         return ""
-    used = min(stats.context_used, context)  # the token that did not fit any more is counted, too
-    return f"ctx {short_count(used):>{4 if steady else 0}}/{short_count(context)}"
+    return f"ctx {short_count(context_used(stats, context)):>{4 if steady else 0}}/{short_count(context)}"
 
 
 def _accepted(stats: Stats, steady: bool) -> str:

@@ -97,13 +97,15 @@ def tokens(stats: Stats, proof: Receipt | None) -> list[Row]:
     cached = f"{stats.prompt_tokens_cached:,}"
     if (share := percent(stats.prompt_tokens_cached, stats.prompt_tokens)) is not None:
         cached += f"  {share} %"
-    of = f" of {proof.context:,}" if proof else ""
+    used, of = stats.context_used, ""
+    if proof:
+        used, of = receipt.context_used(stats, proof.context), f" of {proof.context:,}"
     return [
         _figure("prompt", f"{stats.prompt_tokens:,}", "prompt_tokens"),
         _figure("of it cached", cached, "prompt_tokens_cached"),
         _figure("answer", f"{stats.output_tokens:,}", "output_tokens"),
         _figure("passes", f"{stats.target_passes:,}", "target_passes"),
-        _figure("context", f"{stats.context_used:,}{of}", "context_used"),
+        _figure("context", f"{used:,}{of}", "context_used"),
     ]
 
 

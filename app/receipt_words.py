@@ -13,6 +13,7 @@ from app.receipt import (
     PLAIN,
     SLOWER_WORDS,
     Part,
+    context_used,
     decode_rate,
     drafter_word,
     duration,
@@ -40,7 +41,7 @@ def spoken_parts(stats: Stats, allowed: str, context: int = 0) -> tuple[Part, ..
         Part("tokens_per_pass", "" if per_pass is None else f"{per_pass:.1f} tokens per pass"),
         Part("time_to_first_token", "" if first is None else f"{duration(first, spoken=True)} to the first token"),
         Part("output_tokens", counted(stats.output_tokens)),
-        Part("context_used", f"context {min(stats.context_used, context):,} of {context:,}" if context else ""),
+        Part("context_used", f"context {context_used(stats, context):,} of {context:,}" if context else ""),
         Part("proposed_by", _proposed_by(drafter_word(stats, allowed))),
     )
 

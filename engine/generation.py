@@ -78,6 +78,7 @@ class Generation:
         if self._answer.complete:
             raise BadSettings(COMPLETE)
         counter.prompt_tokens = len(prompt.ids) + len(so_far)
+        counter.context = pair.target.context.size
 
     def run(self) -> FinishReason:
         """Make the answer; returns why it ended. Raises ContextError when a pass failed or told nothing."""

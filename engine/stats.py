@@ -58,6 +58,7 @@ class Stats(BaseModel):
     prompt_tokens: int = 0
     prompt_tokens_cached: int = 0
     output_tokens: int = 0
+    context: int = Field(0, description="tokens that the context holds; 0 in older records")
     target_passes: int = 0
     pass_widths: dict[int, int] = Field(default_factory=dict, description="pass width -> how many passes")
     drafted: int = 0
@@ -90,8 +91,10 @@ class Stats(BaseModel):
 
     @property
     def context_used(self) -> int:
-        """Tokens of the context that this answer and everything before it take."""
-        return self.prompt_tokens + self.output_tokens
+        """Tokens of the context that this answer and everything before it take. The last one is read only by the next
+        pass, so an answer that filled the context has one token more than there was room for."""
+        used = self.prompt_tokens + self.output_tokens
+        return min(used, self.context) if self.context else used
 
     @property
     def proposed_by(self) -> tuple[str, ...]:
@@ -150,7 +153,8 @@ FIGURES: dict[str, str] = {
     "passes count as they were, drafted ones are held against plain passes of the last seconds at a similar context "
     "length, and without those there is no figure",
     "pace": "tokens per second over the answer, from its first pass to its last, in stretches of equally many passes",
-    "context_used": "prompt tokens + output tokens, of all that the context holds",
+    "context_used": "prompt tokens + output tokens, of all that the context holds; the one chosen when it was full "
+    "has no place in it",
     "proposed_by": "who proposed tokens in this answer: the text so far (lookup), the draft model (draft), both, or "
     "nobody (no drafts); plain: nobody was allowed to",
 }
@@ -189,6 +193,7 @@ class Counter:
         self.prompt_tokens = 0
         self.prompt_tokens_cached = 0
         self.output_tokens = 0
+        self.context = 0
         self.pass_widths: dict[int, int] = {}
         self.drafters: dict[str, _DrafterCounter] = {}
         self.queue = 0.0
@@ -255,6 +260,7 @@ class Counter:
             prompt_tokens=self.prompt_tokens,
             prompt_tokens_cached=self.prompt_tokens_cached,
             output_tokens=self.output_tokens,
+            context=self.context,
             target_passes=passes,
             pass_widths=dict(sorted(self.pass_widths.items())),
             drafted=sum(d.drafted for d in drafters.values()),

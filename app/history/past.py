@@ -18,7 +18,8 @@ _QUERY: Final = """
     SELECT message,
         CASE WHEN json_valid(receipt) THEN
             json_extract(receipt, '$.created', '$.mode', '$.target', '$.draft.path', '$.draft.fingerprint',
-                '$.settings.speculation', '$.settings.draft_max', '$.backend', '$.threads', '$.versions', '$.build')
+                '$.settings.speculation', '$.settings.draft_max', '$.backend', '$.threads', '$.versions', '$.build',
+                '$.context')
         END,
         CASE WHEN json_valid(stats) THEN
             json_extract(stats, '$.decode_tokens_per_second', '$.output_tokens', '$.prompt_tokens', '$.speedup',
@@ -57,7 +58,7 @@ class PastAnswer:
     """Tokens a second while decoding."""
     tokens: int
     context: int
-    """Tokens of prompt and answer at its end."""
+    """Tokens of prompt and answer at its end, as many of them as had a place in the context."""
     speedup: float | None
     other_cores: float | None
     """Processors that other programs kept busy meanwhile; None where that is unknown."""
@@ -90,13 +91,14 @@ def read_past(file: Path | None, most: int = ANSWERS) -> Past:
 def _answer(number: int, receipt: Sequence[Any], stats: Sequence[Any]) -> PastAnswer | None:
     """None for an answer that is too short to have a speed. ValueError where something is missing that every record
     of ours has."""
-    created, mode, target, draft, draft_mark, speculation, longest, backend, threads, versions, build = receipt
+    created, mode, target, draft, draft_mark, speculation, longest, backend, threads, versions, build, size = receipt
     rate, tokens, prompt, speedup, others = stats
     if not isinstance(target, dict) or not isinstance(tokens, int):
         raise ValueError
     if not isinstance(rate, (int, float)):
         return None
     path = str(target.get("path", ""))
+    used = tokens + (prompt if isinstance(prompt, int) else 0)
     return PastAnswer(
         id=number,
         created=str(created or ""),
@@ -107,7 +109,7 @@ def _answer(number: int, receipt: Sequence[Any], stats: Sequence[Any]) -> PastAn
         mode=Mode(str(speculation or "auto"), str(mode).startswith("exact")),
         rate=float(rate),
         tokens=tokens,
-        context=tokens + (prompt if isinstance(prompt, int) else 0),
+        context=min(used, size) if isinstance(size, int) and size else used,
         speedup=_number(speedup),
         other_cores=_number(others),
         setup=_setup(versions, build, backend, threads, target.get("gpu_layers"), longest),

@@ -136,7 +136,7 @@ class OpenChat:
                 figures = self.store.figures([message.id]).get(message.id)
                 stats = figures.stats() if figures else None
                 if stats is not None:
-                    return stats.prompt_tokens + stats.output_tokens
+                    return stats.context_used
         return 0
 
     @property

@@ -60,4 +60,4 @@ class LiveAnswer(KeptAnswer):
         stats, read = self.answer.stats, self.answer.read
         if read is not None and not self.answer.text:
             return read[0]
-        return stats.prompt_tokens + stats.output_tokens if stats is not None else None
+        return stats.context_used if stats is not None else None

@@ -112,6 +112,9 @@ def test_a_full_window_ends_the_answer_and_says_so(driver: Driver, say: Callable
     answer = driver.ask("hello", speculation=mode, draft_max=7)
     assert answer.finish_reason == "length"
     assert answer.stats.prompt_tokens + answer.stats.output_tokens == 65, "the last token needs no room"
+    assert (answer.stats.context, answer.stats.context_used) == (64, 64), "and takes none"
+    progress = [event.stats for event in driver.events if isinstance(event, Progress)]
+    assert all(stats.context_used <= stats.context == 64 for stats in progress)
     assert answer.receipt is not None
     assert "the context of 64 tokens is full" in answer.receipt.notes
 

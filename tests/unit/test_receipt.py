@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from app import receipt
+from app import receipt, receipt_sheet
+from app.receipt_words import spoken
 from engine.protocol import GenerateSettings, ModelInfo, Receipt, SpeculationMode, TemplateInfo
 from engine.stats import FIGURES, DrafterStats, Stats
 
@@ -85,7 +86,17 @@ def test_a_token_count_takes_four_characters_at_most(count: int, words: str) -> 
 
 
 def test_a_full_context_ends_at_its_size() -> None:
-    assert "ctx 256/256" in receipt.wide(Stats(prompt_tokens=31, output_tokens=226), "none", 256)
+    kept_long_ago = Stats(prompt_tokens=31, output_tokens=226)
+    assert "ctx 256/256" in receipt.wide(kept_long_ago, "none", 256)
+    assert "context 256 of 256" in spoken(kept_long_ago, "none", 256)
+    proof = make_receipt("none", None, "off").model_copy(update={"context": 256})
+    (row,) = (row for row in receipt_sheet.tokens(kept_long_ago, proof) if row.label == "context")
+    assert row.value == "256 of 256"
+
+
+@pytest.mark.parametrize(("output", "used"), [(0, 31), (225, 256), (226, 256)])
+def test_the_token_that_was_chosen_when_the_context_was_full_takes_none_of_it(output: int, used: int) -> None:
+    assert Stats(prompt_tokens=31, output_tokens=output, context=256).context_used == used
 
 
 @pytest.mark.parametrize("tokens", [0, 1, 2])

@@ -38,6 +38,13 @@ def test_an_answer_with_what_its_speed_depends_on(file: Path) -> None:
     assert "the build of llama.cpp" not in answer.setup
 
 
+def test_a_context_is_never_more_than_full(file: Path) -> None:
+    store = filled(file)
+    answered(store, "/m/one.gguf", 10.0, tokens=513)
+    store.close()
+    assert [answer.context for answer in read_past(file).answers] == [512, 100]
+
+
 def test_the_newest_come_first_and_no_more_than_asked_for(file: Path) -> None:
     filled(file, 4).close()
     assert [answer.rate for answer in read_past(file, 3).answers] == [13.0, 12.0, 11.0]
