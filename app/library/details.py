@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
+from app.library.conclusion import conclusion
 from app.library.entries import pair_fit
 from app.library.inventory import Begun, Inventory, PairHere
 from app.library.local import LocalModel
-from app.library.records import Fact, Tone
+from app.library.records import Check, Fact, Tone
 from app.library.room import Room
 from app.library.verdicts import DraftVerdict, judge_drafts
 from app.library.words import of_words
@@ -118,13 +119,14 @@ def _place(model: LocalModel) -> str:
 
 def check_facts(
     target: LocalModel, draft: LocalModel | None, inventory: Inventory, room: Room, context: int | None = None
-) -> tuple[bool, Sequence[Fact]]:
+) -> Check:
     """Whether a target, alone or with a draft, can be used here, and why."""
     usable, facts = target.usable, [Fact("target", f"{target.name} {target.quantization or ''}, {target.path}")]
     if target.why_not is not None:
         facts.append(Fact("", f"cannot be used: {target.why_not}", "warn"))
     elif target.shape.undo == "none":
         facts.append(Fact("", "keeps one running state, so it is decoded plainly: nothing can be drafted for it"))
+    verdict: DraftVerdict | None = None
     if draft is not None:
         verdict = draft_verdict(target, draft, inventory) if target.usable else None
         facts.append(Fact("draft", f"{draft.name} {draft.quantization or ''}, {draft.path}"))
@@ -132,11 +134,11 @@ def check_facts(
             facts.append(Fact("", verdict.reason, "plain" if verdict.kind == "fits" else "warn"))
             usable = usable and verdict.can_draft
     if target.usable:
-        shape = draft.shape if draft is not None and draft.usable else None
+        shape = draft.shape if draft is not None and usable else None  # the engine loads no draft that cannot serve
         fit = room.fit(target.shape, shape, context)
         facts += fit_facts(fit)
         usable = usable and fit.words != "does not fit"
-    return usable, facts
+    return Check(usable, tuple(facts), conclusion(target, verdict, room, context))
 
 
 def draft_facts(target: LocalModel, inventory: Inventory) -> Iterator[Fact]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -135,9 +136,9 @@ class Looking:
         found = self.find(target)
         if other is None and isinstance(found, PairHere) and found.draft is not None and found.draft.usable:
             other = found.draft.model
-        usable, facts = check_facts(one, other, self._known(), self._room(), context)
+        check = check_facts(one, other, self._known(), self._room(), context)
         others = draft_facts(one, self._known()) if draft is None and one.usable else ()
-        return Check(usable, (*facts, *others))
+        return replace(check, facts=(*check.facts, *others))
 
     def downloads(self) -> Sequence[Getting]:
         """Every download of this run of the program, as it is now. Never waits."""

@@ -214,7 +214,10 @@ class Check:
     """Whether a pair works here: by its files alone, nothing is loaded."""
 
     usable: bool
+    """All that was named, together."""
     facts: tuple[Fact, ...]
+    words: str
+    """What it comes to, in one sentence."""
 
 
 @dataclass(frozen=True, slots=True)

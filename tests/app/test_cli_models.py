@@ -96,15 +96,20 @@ def test_check_judges_a_pair_by_its_files(home: Home, random_model: Path, slipst
     good = slipstream("models", "check", "one-Q8_0", "draft-Q8_0", "--context", "256")
     assert good.code == 0
     assert "256 tokens of context" in good.out
-    assert good.out.endswith("This works here.\n")
+    assert good.out.endswith(
+        "\n\nThis works here, but this draft will not pay: answers stay the same and do not come faster.\n"
+    )
     bad = slipstream("models", "check", "one-Q8_0", "random")
     assert bad.code == 1
     assert "vocabulary" in bad.out
-    assert bad.out.endswith("This does not work here.\n")
+    assert bad.out.endswith("\n\nThe target works here, alone or with prompt lookup; this draft cannot serve it.\n")
     told = json.loads(slipstream("models", "check", "one-Q8_0", "random", "--json").out)
     assert told["usable"] is False
+    assert told["words"] == "The target works here, alone or with prompt lookup; this draft cannot serve it."
     assert any(fact["warning"] for fact in told["facts"])
     alone = slipstream("models", "check", "one-Q8_0")
+    assert alone.code == 0
+    assert alone.out.endswith("\n\nThe target works here, alone or with prompt lookup.\n")
     drafts = alone.out[alone.out.index("drafts ") :]
     assert drafts.startswith("drafts  prompt lookup: free, needs no file")
     assert "draft F32: " in drafts

@@ -63,9 +63,9 @@ def _check_catalogue(as_json: bool) -> int:
 
 def _lines(check: Check) -> list[str]:
     lines = table([(fact.label, fact.text) for fact in check.facts])
-    return [*lines, "", "This works here." if check.usable else "This does not work here."]
+    return [*lines, "", check.words]
 
 
 def _as_json(check: Check) -> str:
     facts = [{"label": fact.label, "text": fact.text, "warning": fact.tone == "warn"} for fact in check.facts]
-    return json.dumps({"usable": check.usable, "facts": facts}, indent=2, ensure_ascii=False)
+    return json.dumps({"usable": check.usable, "words": check.words, "facts": facts}, indent=2, ensure_ascii=False)
