@@ -13,7 +13,7 @@ from engine.drafters.lookup import LookupDrafter
 from engine.drafters.model import ModelDrafter
 from engine.llama.backend import AbortFlag, system_info, versions
 from engine.llama.context import EXACT, CacheSettings, Context, ContextError
-from engine.llama.loading import Opened, Wish, open_model
+from engine.llama.loading import Opened, Wish, open_model, probed
 from engine.llama.model import LoadError
 from engine.machine import usable_cores
 from engine.pacing import Pacer
@@ -197,8 +197,9 @@ class Pair:
 
     @property
     def testable(self) -> bool:
-        """Whether the self-test can speak about this target: it takes tokens back by the dozen."""
-        return self.target.context.rollback == "full"
+        """Whether there are drafts to speak about, and a way back for the self-test, which goes back by the dozen."""
+        context = self.target.context
+        return context.rollback == "full" or (context.rollback == "bounded" and context.checkpoints is not None)
 
     def self_test(self) -> Generator[bool, None, None]:
         """Find out how exact the target is, in small steps; True when something was learned and kept."""
@@ -207,8 +208,10 @@ class Pair:
         tokens = [t for t in vocabulary.tokenize(text, parse_special=False) if not vocabulary.is_end(t)]
 
         def make(settings: CacheSettings) -> Context:
-            size = -(-NEEDED // 256) * 256
-            return Context(self.target.model, size=size, threads=self.threads, settings=settings, abort=self._abort)
+            size, undo = -(-NEEDED // 256) * 256, self.target.context.undo_limit
+            return probed(
+                self.target.model, size=size, threads=self.threads, settings=settings, abort=self._abort, undo=undo
+            )
 
         with contextlib.closing(self_test(make, tokens)) as test:
             for result in test:

@@ -3,7 +3,8 @@
 The same tokens are evaluated one by one, in passes of every width, in prefill chunks of two sizes and behind a reused
 prefix; the logits are compared bit by bit, at context lengths on both sides of the places where kernels change (512
 cached tokens: split attention; 64 queries: tiled attention; engine.md section 0.1). The passes are timed as well: the
-cost model starts from them.
+cost model starts from them. A memory with running states goes back to a copy of them between the passes, and a tail
+that it can take back by itself is taken back and continued, as behind a draft that was rejected.
 
 It is a generator of small steps in a context of its own, so that the engine can do it while nobody waits and leave it
 at any step.
@@ -18,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from engine.llama.context import EXACT, FAST, CacheSettings, Context
+from engine.llama.context import EXACT, FAST, CacheSettings, Context, ContextError
 from engine.prefill import SMALL_CHUNK, next_chunk
 from engine.protocol import SelfTestResult
 
@@ -57,7 +58,8 @@ def self_test(
     """Test ``settings`` (the exact ones) on ``tokens`` (at least NEEDED), and time the fast ones beside them.
 
     ``make`` gives an empty context of at least NEEDED tokens with the settings asked for; it is closed here. Yields
-    None between steps and the result at the end; may be abandoned at any step (``close()`` frees the context).
+    None between steps and the result at the end; may be abandoned at any step (``close()`` frees the context). Raises
+    what a pass raises, and ContextError where the memory does not go back to where it was marked.
     """
     found, fast = _Findings(), _Findings()
     context = make(settings)
@@ -92,6 +94,7 @@ def _compare_at(context: Context, tokens: Sequence[int], length: int, found: _Fi
     ahead = tokens[length : length + WIDEST]
     after = tokens[length + WIDEST]
     yield from _read(context, tokens[:length], context.chunk, found)
+    context.mark()
     single = []
     for token in ahead:
         single.append(_timed(context, [token], found)[0])
@@ -99,12 +102,18 @@ def _compare_at(context: Context, tokens: Sequence[int], length: int, found: _Fi
     behind_decoding = _row(context, after)
     for _ in range(TIMED):
         for width in range(2, WIDEST + 1):
-            context.truncate(length)
+            _back(context, length)
             rows = _timed(context, ahead[:width], found)
             if not all(_same(rows[i], single[i]) for i in range(width)):
                 found.widths = min(found.widths, width - 1)
             yield
-    context.truncate(length)  # the cache was cut and continued many times by now
+    for width in range(2, min(WIDEST, (context.longest_undo or 0) + 1) + 1):
+        _back(context, length)
+        context.decode(ahead[:width], rows=0)
+        _back(context, length + 1)
+        found.reuse &= _same(context.decode(ahead[1:2])[0], single[1])
+        yield
+    _back(context, length)  # the cache was cut and continued many times by now
     while context.length < length + WIDEST:
         context.decode(tokens[context.length : length + WIDEST][: found.widths], rows=0)
     found.reuse &= _same(_row(context, after), behind_decoding)
@@ -134,8 +143,14 @@ def _timed(context: Context, tokens: Sequence[int], found: _Findings) -> NDArray
     return rows
 
 
+def _back(context: Context, length: int) -> None:
+    """Take back what lies behind ``length`` tokens, which were marked or belong to the last pass."""
+    if not context.truncate(length):
+        raise ContextError("The self-test could not take back what it had read, so it cannot tell how exact this is.")
+
+
 def _row(context: Context, token: int) -> NDArray[np.float32]:
-    """Logits behind one more token, which is taken back."""
+    """Logits behind one more token, which is taken back (a running state goes back to its mark)."""
     row: NDArray[np.float32] = context.decode([token])[0].copy()
     context.truncate(context.length - 1)
     return row

@@ -28,6 +28,7 @@ from engine.protocol import (
     LoadingWhat,
     PairChanged,
     Replay,
+    Rollback,
     SelfTest,
     SelfTested,
 )
@@ -37,6 +38,15 @@ from engine.target_file import PairError, checked_header
 from engine.text.sandbox import RenderInterrupted
 
 Emit = Callable[[Event], None]
+
+
+UNTESTABLE: dict[Rollback, str] = {
+    "none": "This model keeps one running state and is decoded plainly: there are no drafts that a self-test could "
+    "compare with plain decoding.",
+    "bounded": "This model's running states cannot be copied, so the self-test has no way back and cannot judge it. "
+    "Drafts are verified with the exact settings all the same, untested.",
+}
+"""Why a target cannot be tested, and what that means."""
 
 
 def failed(request_id: int, error: ContextError) -> Failed:
@@ -91,8 +101,7 @@ class Session:
             emit(Failed(id=request.id, code=ErrorCode.NO_MODEL, message="No model is loaded. Choose one first."))
             return
         if not pair.testable:
-            words = "This model keeps running states; the self-test needs to take tokens back and cannot judge it."
-            emit(Failed(id=request.id, code=ErrorCode.BAD_REQUEST, message=words))
+            emit(Failed(id=request.id, code=ErrorCode.BAD_REQUEST, message=UNTESTABLE[pair.target.context.rollback]))
             return
         try:
             for _ in pair.self_test():

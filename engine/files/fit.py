@@ -112,7 +112,7 @@ def estimate(target: Shape, draft: Shape | None = None, *, context: int | None =
     if draft is not None:
         window = min(size, draft.context_trained or size)
         parts += _parts(draft, window, "draft ", states=1)
-    if target.undo == "any":
+    if target.undo != "none":
         parts.append(Part(_SELF_TEST, _self_test(target)))
     return Estimate(tuple(part for part in parts if part.bytes), size, target.rough or bool(draft and draft.rough))
 
@@ -168,8 +168,11 @@ def _parts(shape: Shape, context: int, prefix: str, *, states: int) -> list[Part
 
 
 def _self_test(shape: Shape) -> int:
-    """A small context beside the pair's, and the rows of logits that are compared: of one pass, and one by one."""
-    return shape.cell * SELF_TEST_CELLS + _computing(shape, SELF_TEST_CELLS, ROWS) + 3 * ROWS * shape.vocabulary * 4
+    """A small context beside the pair's, with a copy of running states where there are some, and the rows of logits
+    that are compared: of one pass, and one by one."""
+    states = shape.state * (_states(shape) + 1)
+    rows = 3 * ROWS * shape.vocabulary * 4
+    return shape.cell * SELF_TEST_CELLS + states + _computing(shape, SELF_TEST_CELLS, ROWS) + rows
 
 
 def _computing(shape: Shape, context: int, rows: int) -> int:

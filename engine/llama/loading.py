@@ -115,14 +115,19 @@ def _make_context(model: Model, wish: Wish, abort: AbortFlag) -> tuple[Context, 
 
 
 def _context(model: Model, wish: Wish, size: int, settings: CacheSettings, abort: AbortFlag) -> Context:
-    """The context, with what it can take back found out. Raises LoadCancelled when the abort flag is set."""
-    context = Context(model, size=size, threads=wish.threads, settings=settings, abort=abort, undo=wish.undo)
+    """The pair's context. Raises LoadCancelled when the abort flag is set."""
+    try:
+        return probed(model, size=size, threads=wish.threads, settings=settings, abort=abort, undo=wish.undo)
+    except DecodeAborted:
+        raise LoadCancelled from None
+
+
+def probed(model: Model, *, size: int, threads: int, settings: CacheSettings, abort: AbortFlag, undo: int) -> Context:
+    """A context, with what it can take back found out. Raises ContextError and DecodeAborted."""
+    context = Context(model, size=size, threads=threads, settings=settings, abort=abort, undo=undo)
     try:
         probe(context)
-    except DecodeAborted:
-        context.close()
-        raise LoadCancelled from None
-    except ContextError:
+    except (ContextError, DecodeAborted):
         context.close()
         raise
     return context

@@ -118,6 +118,50 @@ def test_the_test_of_a_missing_model_is_refused(kept: Driver) -> None:
     assert failed.code is ErrorCode.NO_MODEL
 
 
+@pytest.mark.parametrize("kind", ["lfm2", "lfm2-swa", "qwen35", "gemma3"])
+def test_a_model_that_takes_back_little_is_tested_all_the_same(
+    kept: Driver, kind_model: Callable[..., Path], kind: str
+) -> None:
+    """By copies of its state; the answers before and after are the same, whatever the test has read."""
+    pair = kept.load(kind_model(kind), context=256)
+    assert pair.badge == "exact settings, untested"
+    before = kept.ask("hello", speculation="lookup", max_tokens=24)
+    kept.session.self_test(SelfTest(id=9), kept.events.append)
+    done = kept.events[-1]
+    assert isinstance(done, SelfTested), done
+    assert done.result.exact
+    assert done.result.widths >= 8
+    after = kept.ask("hello", speculation="lookup", max_tokens=24)
+    assert after.token_ids == before.token_ids
+    assert after.receipt is not None
+    assert after.receipt.mode == "exact"
+
+
+def test_a_model_that_drafts_are_not_made_for_is_not_tested_and_says_what_that_means(
+    kept: Driver, kind_model: Callable[..., Path]
+) -> None:
+    kept.load(kind_model("mamba"), context=256)
+    kept.session.self_test(SelfTest(id=9), kept.events.append)
+    assert kept.failure().message == (
+        "This model keeps one running state and is decoded plainly: there are no drafts that a self-test could compare "
+        "with plain decoding."
+    )
+    assert kept.session.idle_work() is None
+
+
+def test_a_model_whose_state_cannot_be_copied_is_not_tested_and_says_what_that_means(
+    kept: Driver, kind_model: Callable[..., Path]
+) -> None:
+    kept.load(kind_model("lfm2"), context=256)
+    assert kept.session.pair is not None
+    kept.session.pair.target.context.checkpoints = None
+    kept.session.self_test(SelfTest(id=9), kept.events.append)
+    assert kept.failure().message == (
+        "This model's running states cannot be copied, so the self-test has no way back and cannot judge it. Drafts "
+        "are verified with the exact settings all the same, untested."
+    )
+
+
 def test_a_cancelled_test_claims_nothing(kept: Driver, scripted: Callable[..., Script]) -> None:
     kept.load(scripted(LETTERS).path, context=256)
     kept.session.abort.set()

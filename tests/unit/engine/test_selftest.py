@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import pytest
 
-from engine.llama.context import EXACT, FAST, CacheSettings
+from engine.llama.context import EXACT, FAST, CacheSettings, ContextError
 from engine.prefill import next_chunk
 from engine.protocol import SelfTestResult
 from engine.selftest import LENGTHS, NEEDED, WIDEST, self_test
@@ -19,6 +19,7 @@ class RoundingContext:
     """Logits depend on the tokens so far; a fault adds one unit in the last place to a pass that it picks."""
 
     chunk = 512
+    longest_undo: int | None = None
     open = 0
 
     def __init__(self, settings: CacheSettings, fault: Fault) -> None:
@@ -45,6 +46,9 @@ class RoundingContext:
     def truncate(self, length: int) -> bool:
         del self.tokens[length:]
         return True
+
+    def mark(self) -> None:
+        pass
 
     def clear(self) -> None:
         self.tokens.clear()
@@ -132,3 +136,65 @@ def test_prompts_are_read_in_tested_widths_only(widest: int | None, sizes: list[
         left -= read[-1]
     assert read == sizes
     assert next_chunk(63, 512, 5) == 5
+
+
+class StateContext(RoundingContext):
+    """Keeps running states: it takes back up to 7 tokens of the last pass, once, or goes back to its mark."""
+
+    longest_undo = 7
+
+    def __init__(self, settings: CacheSettings, *, leaves_a_trace: bool = False, copies: bool = True) -> None:
+        super().__init__(settings, lambda context, width: False)
+        self._leaves_a_trace, self._copies = leaves_a_trace, copies
+        self._undo = 0
+        self._marked: list[tuple[int, bool]] = []
+
+    def decode(self, tokens: Sequence[int], *, rows: int | None = None) -> np.ndarray:
+        self._undo = min(len(tokens) - 1, self.longest_undo)
+        return super().decode(tokens, rows=rows)
+
+    def mark(self) -> None:
+        self._marked = [*self.tokens] if self._copies else []
+
+    def truncate(self, length: int) -> bool:
+        if length >= self.length:
+            return True
+        if self.length - length <= self._undo:
+            self._undo = 0
+            del self.tokens[length:]
+            if self._leaves_a_trace:
+                self.tokens[-1] = (self.tokens[-1][0], True)
+            return True
+        self.tokens = [*self._marked[:length]]
+        return self.length == length
+
+    def clear(self) -> None:
+        super().clear()
+        self._marked = []
+
+
+def test_a_memory_with_running_states_is_tested_too() -> None:
+    result = [*self_test(StateContext, list(range(NEEDED)))][-1]  # type: ignore[arg-type]
+    assert result is not None
+    assert (result.exact, result.widths) == (True, WIDEST)
+
+
+def test_a_tail_that_is_taken_back_and_leaves_a_trace_is_found() -> None:
+    def make(settings: CacheSettings) -> StateContext:
+        return StateContext(settings, leaves_a_trace=True)
+
+    result = [*self_test(make, list(range(NEEDED)))][-1]  # type: ignore[arg-type]
+    assert result is not None
+    assert not result.exact
+    assert result.words == "a reused prefix rounds differently from a fresh one"
+
+
+def test_without_a_way_back_nothing_is_claimed() -> None:
+    RoundingContext.open = 0
+
+    def make(settings: CacheSettings) -> StateContext:
+        return StateContext(settings, copies=False)
+
+    with pytest.raises(ContextError, match="could not take back what it had read"):
+        list(self_test(make, list(range(NEEDED))))  # type: ignore[arg-type]
+    assert RoundingContext.open == 0

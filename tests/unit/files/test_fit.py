@@ -66,7 +66,9 @@ def test_states_and_their_copies() -> None:
 
 def test_the_self_test_is_counted_where_there_is_one() -> None:
     assert part("self-test, once") > 768 * MODEL.cell
-    assert part("self-test, once", replace(MODEL, undo="some")) == 0  # it takes tokens back by the dozen
+    some = replace(MODEL, state=50_000_000, undo="some")
+    assert part("self-test, once", some) == part("self-test, once") + 9 * 50_000_000, "seven of a pass, its own, a copy"
+    assert part("self-test, once", replace(MODEL, undo="none")) == 0, "decoded plainly: nothing to compare"
     assert part("self-test, once") == part("self-test, once", context=65_536)
 
 
