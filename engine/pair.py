@@ -16,6 +16,7 @@ from engine.llama.context import EXACT, CacheSettings, Context, ContextError
 from engine.llama.loading import Opened, Wish, open_model, probed
 from engine.llama.model import LoadError
 from engine.machine import usable_cores
+from engine.other_work import OtherWork
 from engine.pacing import Pacer
 from engine.pair_info import describe
 from engine.profile import Profile, ProfileStore
@@ -213,11 +214,13 @@ class Pair:
                 self.target.model, size=size, threads=self.threads, settings=settings, abort=self._abort, undo=undo
             )
 
+        others = OtherWork()
         with contextlib.closing(self_test(make, tokens)) as test:
-            for result in test:
-                if result is None:
+            for found in test:
+                if found is None:
                     yield False
                     continue
+                result = found.model_copy(update={"other_cores": others.cores()})
                 if self.prefill_width != exact_width(result):
                     self.forget()  # what was read in pieces of other widths is not what a fresh process would hold
                 self.tested = result

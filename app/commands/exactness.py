@@ -9,6 +9,7 @@ from typing import Any
 from app.commands import client
 from app.commands.errors import CommandError
 from app.commands.options import effective_settings, load_request
+from app.compare.neighbours import BUSY
 from engine.protocol import Failed, Loaded, PairInfo, SelfTested, SelfTestResult
 
 
@@ -55,7 +56,7 @@ def exactness_words(found: dict[str, Any]) -> list[str]:
     """The finding for people, a line each."""
     if "error" in found:
         return [f"  {found['error']}"]
-    result = SelfTestResult.model_validate({name: found[name] for name in SelfTestResult.model_fields})
+    result = SelfTestResult.model_validate({name: found[name] for name in SelfTestResult.model_fields if name in found})
     verdict = "exact" if result.exact else "fast only"
     widths = "  ".join(f"{width}: {ratio:.2f}" for width, ratio in sorted(result.ratios.items()))
     return [
@@ -64,4 +65,11 @@ def exactness_words(found: dict[str, Any]) -> list[str]:
         f"  cost of exactness: a token {result.plain_seconds / result.fast_plain_seconds:.2f}x the time of fast mode, "
         f"reading {result.prefill_tokens_per_second / result.fast_prefill_tokens_per_second:.2f}x its speed",
         f"  time of a pass by width, in plain passes of {result.plain_seconds * 1000:.1f} ms: {widths}",
+        *_beside_others(result),
     ]
+
+
+def _beside_others(result: SelfTestResult) -> list[str]:
+    if result.other_cores is None or result.other_cores < BUSY:
+        return []
+    return [f"  other programs kept {result.other_cores:.1f} cores busy meanwhile, so these times may be off"]

@@ -59,6 +59,7 @@ class SelfTestResult(Record):
     prefill_tokens_per_second: float
     fast_plain_seconds: float = Field(description="a plain pass with the fast settings: what exactness costs")
     fast_prefill_tokens_per_second: float
+    other_cores: float | None = Field(None, description="work of other programs meanwhile; None where that is unknown")
 
     @property
     def exact(self) -> bool:
