@@ -7,8 +7,9 @@ from pathlib import Path
 
 from app.library.conclusion import conclusion
 from app.library.entries import pair_fit
-from app.library.inventory import Begun, Inventory, PairHere
+from app.library.inventory import Inventory, PairHere
 from app.library.local import LocalModel
+from app.library.partly import Begun
 from app.library.records import Check, Fact, Tone
 from app.library.room import Room
 from app.library.verdicts import DraftVerdict, judge_drafts
@@ -48,7 +49,7 @@ def model_facts(model: LocalModel, inventory: Inventory, room: Room, target: Loc
         ]
         best = next((verdict for verdict in drafts if verdict.draft is not None), None)
         if best is not None and best.draft is not None:
-            yield Fact("drafts", f"{best.draft.name} {best.draft.quantization or ''} fits: {best.reason}")
+            yield Fact("drafts", f"{best.draft.title} fits: {best.reason}")
     yield Fact("file", _place(model))
 
 
@@ -121,7 +122,7 @@ def check_facts(
     target: LocalModel, draft: LocalModel | None, inventory: Inventory, room: Room, context: int | None = None
 ) -> Check:
     """Whether a target, alone or with a draft, can be used here, and why."""
-    usable, facts = target.usable, [Fact("target", f"{target.name} {target.quantization or ''}, {target.path}")]
+    usable, facts = target.usable, [Fact("target", f"{target.title}, {target.path}")]
     if target.why_not is not None:
         facts.append(Fact("", f"cannot be used: {target.why_not}", "warn"))
     elif target.shape.undo == "none":
@@ -129,7 +130,7 @@ def check_facts(
     verdict: DraftVerdict | None = None
     if draft is not None:
         verdict = draft_verdict(target, draft, inventory) if target.usable else None
-        facts.append(Fact("draft", f"{draft.name} {draft.quantization or ''}, {draft.path}"))
+        facts.append(Fact("draft", f"{draft.title}, {draft.path}"))
         if verdict is not None:
             facts.append(Fact("", verdict.reason, "plain" if verdict.kind == "fits" else "warn"))
             usable = usable and verdict.can_draft
@@ -148,7 +149,7 @@ def draft_facts(target: LocalModel, inventory: Inventory) -> Iterator[Fact]:
         if verdict.kind == "same file":
             continue
         draft = verdict.draft
-        name = "prompt lookup" if draft is None else f"{draft.name} {draft.quantization or ''}".strip()
+        name = "prompt lookup" if draft is None else draft.title
         yield Fact(label, f"{name}: {verdict.reason}", "plain" if verdict.can_draft else "warn")
         label = ""
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 from app.history.speeds import Speed, Speeds
 from app.library.found import OURS, PACKAGE
-from app.library.inventory import Begun, Inventory, PairHere
+from app.library.inventory import Inventory, PairHere
 from app.library.local import LocalModel
 from app.library.origins import own_origin
+from app.library.partly import Begun
 from app.library.records import Entry, State
 from app.library.room import Room
 from engine.files.fit import Fit
@@ -75,7 +76,7 @@ def model_entry(model: LocalModel, inventory: Inventory, room: Room, speeds: Spe
     ours = is_ours(model, inventory.models_dir)
     return Entry(
         key=inventory.name(model),
-        title=f"{model.name} {model.quantization or ''}".strip(),
+        title=model.title,
         state=_state_of_model(model),
         place=place_words(model.origin),
         size=model.size,

@@ -19,6 +19,7 @@ from app.clean import clean_line
 from app.library.roles import Role, role_of
 from engine.files.fingerprint import fingerprint
 from engine.files.header import Header, HeaderError, SeenArrays, read_header
+from engine.files.needed import lacking
 from engine.files.pairing import Vocabulary
 from engine.files.quantization import parameters, quantization
 from engine.files.shape import Shape
@@ -26,7 +27,7 @@ from engine.files.whole import write_whole
 
 log = logging.getLogger(__name__)
 
-VERSION: Final = 2
+VERSION: Final = 3
 MOST_BYTES: Final = 64 * 1024 * 1024
 NO_SHAPE: Final = Shape()
 
@@ -73,9 +74,11 @@ def read_facts(path: Path, seen: SeenArrays | None = None) -> FileFacts:
 
 def facts_of(header: Header) -> FileFacts:
     """The facts of a header that was read."""
+    role = role_of(header)
     return FileFacts(
         size=header.size,
-        role=role_of(header),
+        fault=_lacking(header) if role == "chat" else None,
+        role=role,
         general_name=_line(header.text("general.name")),
         architecture=_line(header.architecture),
         size_label=_line(header.text("general.size_label")),
@@ -90,6 +93,14 @@ def facts_of(header: Header) -> FileFacts:
         shape=Shape.of(header),
         vocabulary=Vocabulary.of(header),
     )
+
+
+def _lacking(header: Header) -> str | None:
+    """Why a model to talk to cannot be loaded by what its header leaves out."""
+    if header.split is not None and header.split[0] > 0:
+        return None  # the first part says it for all
+    why = lacking(header)
+    return f"{clean_line(why, 300)}, so it cannot be loaded" if why is not None else None
 
 
 def _line(text: str | None) -> str | None:
@@ -159,7 +170,8 @@ class FactStore:
             self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             write_whole(self._file, _adapter().dump_json(_Kept(VERSION, lasting)))
         except (OSError, ValueError) as error:  # ValueError: a path that is no UTF-8
-            log.warning("facts about model files not kept: %s", error)
+            # No warning: where there is no log file, as in most commands, that would go to stderr.
+            log.info("facts about model files not kept: %s", error)
 
 
 def _passing(facts: FileFacts) -> bool:
@@ -179,6 +191,6 @@ def _load(file: Path) -> dict[str, _Entry]:
     except FileNotFoundError:
         return {}
     except (OSError, ValidationError) as error:
-        log.warning("facts about model files not used: %s", error)
+        log.info("facts about model files not used: %s", error)
         return {}
     return kept.files if kept.version == VERSION else {}

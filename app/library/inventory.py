@@ -10,17 +10,19 @@ from pathlib import Path
 from app import paths
 from app.library.added_folders import added_folders
 from app.library.catalog import Catalog, ModelSource, Pair, Role
-from app.library.choice import SplitName, quant_of, split_name
+from app.library.choice import quant_of
 from app.library.facts import FactStore
 from app.library.found import ADDED, OLLAMA, OURS, PACKAGE
 from app.library.local import LocalModel, scan
 from app.library.measured import MeasuredCosts
+from app.library.partly import Begun, together
 from app.library.places import places
 from app.library.resolve import packaged_file
 from app.library.transfer.leftovers import Unfinished, find_unfinished
 from app.library.user_catalog import load_catalog
 from app.library.verdicts import Measured
 from app.library.walk import LeftOut
+from app.library.words import of_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,13 @@ class SourceHere:
     def here(self) -> int:
         """Bytes on this disk."""
         return (self.model.size if self.model is not None and self.model.fault is None else 0) + self.begun
+
+    def partly(self, pair: str) -> str:
+        """That it is not whole, and how to go on; empty where no download of it has begun."""
+        if not self.begun:
+            return ""
+        here = of_words(self.begun, self.source.size)
+        return f"{self.source.file} is not whole: {here} are here; this continues it: slipstream models pull {pair}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,26 +85,6 @@ class PairHere:
     @property
     def models(self) -> tuple[LocalModel, ...]:
         return tuple(source.model for source in self.sources if source.model is not None)
-
-
-@dataclass(frozen=True, slots=True)
-class Begun:
-    """A model that was being fetched and belongs to no pair."""
-
-    name: str
-    """``OWNER/REPO/FILE.gguf``, as it is asked for again."""
-    parts: tuple[Unfinished, ...]
-
-    @property
-    def here(self) -> int:
-        return sum(part.done for part in self.parts)
-
-    @property
-    def size(self) -> int | None:
-        """Of the parts that have begun; None where one does not say, or where there are more parts than these."""
-        sizes = [part.size for part in self.parts if part.size is not None]
-        count = split_name(self.parts[0].path.name).count
-        return sum(sizes) if len(sizes) == len(self.parts) and count in (0, len(self.parts)) else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +128,7 @@ def take_inventory() -> Inventory:
         catalog=loaded.catalog,
         pairs=pairs,
         models=found.models,
-        begun=tuple(_begun(models_dir, {p: one for p, one in unfinished.items() if p not in of_pairs})),
+        begun=tuple(together((one for path, one in unfinished.items() if path not in of_pairs), models_dir)),
         complaints=(*loaded.complaints, *(_complaint(one) for one in found.left_out if one.origin == ADDED)),
         names=_names(found.models, loaded.catalog),
         measured=MeasuredCosts(paths.engine_cache_dir(), store),
@@ -192,18 +181,6 @@ def _begun_paths(here: PairHere, models_dir: Path, unfinished: dict[Path, Unfini
         yield from (one.path for one in _begun_of(source.source, models_dir, unfinished))
 
 
-def _begun(models_dir: Path, unfinished: dict[Path, Unfinished]) -> Iterator[Begun]:
-    """Downloads that belong to no pair, the parts of a split model together."""
-    sets: dict[SplitName, list[Unfinished]] = {}
-    for path, one in unfinished.items():
-        inside = path.relative_to(models_dir).as_posix()
-        name = split_name(inside)
-        sets.setdefault(SplitName(name.stem, 0, name.count), []).append(one)
-    for name, parts in sets.items():
-        first = f"{name.stem}-00001-of-{name.count:05}.gguf" if name.count else f"{name.stem}.gguf"
-        yield Begun(first, tuple(parts))
-
-
 def _complaint(one: LeftOut) -> str:
     return f"{one.shown}: {one.reason}."
 
@@ -228,13 +205,19 @@ def same_model(inventory: Inventory, wanted: str) -> list[LocalModel]:
         return known[:1]
     folded = wanted.casefold()
     named = [m for m in inventory.models if folded in _spellings(m, inventory.models_dir)]
+    named = named or [copy for m in inventory.models if (copy := _copy_called(m, folded, inventory.models_dir))]
     if len(named) > 1 and len(usable := [m for m in named if m.usable]) == 1:
         return usable
     return named
 
 
+def _copy_called(model: LocalModel, folded: str, models_dir: Path) -> LocalModel | None:
+    """The model as it is at the first of its other places where it bears that name."""
+    return next((copy for copy in model.copies if folded in _spellings(copy, models_dir)), None)
+
+
 def _spellings(model: LocalModel, models_dir: Path) -> set[str]:
-    spellings = {model.path.name, model.path.stem, model.name, f"{model.name} {model.quantization or ''}".strip()}
+    spellings = {model.path.name, model.path.stem, model.name, model.title}
     try:
         inside = model.path.relative_to(models_dir).parts
     except ValueError:

@@ -1,17 +1,15 @@
 """The models that are on this disk already, whoever brought them: used where they lie.
 
 Only headers are read. A model cut into parts is one model, which is whole when all its parts are; a file that is seen
-at several places is one model, too.
+at several places is one model, too, where it is known to be the same.
 """
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
 
 from app import paths
 from app.library.added_folders import added_folders
@@ -24,10 +22,9 @@ from app.library.places import places
 from app.library.roles import WHY_NOT, Role
 from app.library.sets import FileSet, facts_of_parts, fault_of_parts, fault_of_single, file_sets
 from app.library.walk import LeftOut
+from engine.files.fingerprint import WHOLE
 from engine.files.pairing import Vocabulary
 from engine.files.shape import Shape
-
-_TAIL: Final = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +60,11 @@ class LocalModel:
     @property
     def quantization(self) -> str | None:
         return self.facts.quantization
+
+    @property
+    def title(self) -> str:
+        """Name and quantization, as a list shows them."""
+        return f"{self.name} {self.quantization or ''}".strip()
 
     @property
     def context_trained(self) -> int | None:
@@ -206,24 +208,16 @@ def _with_names(model: LocalModel, found: FileSet) -> LocalModel:
 
 
 def _without_copies(models: list[LocalModel], store: FactStore) -> list[LocalModel]:
-    """Copies of one file are one model, at the place that was looked at first.
+    """Files that are known to be equal are one model, at the place that was looked at first.
 
-    Only files of one size are looked at, and of those only what ends alike is hashed, at both ends. Where the hub has
-    announced other hashes for two of them, they are no copies: what lies between the ends differs.
+    Looking alike is not enough: two files of one size that begin and end alike may differ in between.
     """
     alike = Counter((model.size, len(model.parts)) for model in models)
-    tails = [_tail(model) if alike[model.size, len(model.parts)] > 1 and not model.fault else None for model in models]
-    ending_alike = Counter(zip((model.size for model in models), tails, strict=True))
-    originals: dict[object, dict[int, tuple[str | None, ...]]] = {}
+    originals: dict[tuple[str, ...], int] = {}
     kept: dict[int, LocalModel] = {}
-    for number, (model, tail) in enumerate(zip(models, tails, strict=True)):
-        original = number
-        if tail is not None and ending_alike[model.size, tail] > 1:
-            announced = tuple(_announced(part) for part in model.parts)
-            known = originals.setdefault(_fingerprints(model, store) or number, {})
-            original = next((one for one, hashes in known.items() if _agree(hashes, announced)), number)
-            before = known.get(original, announced)
-            known[original] = tuple(one or other for one, other in zip(before, announced, strict=True))
+    for number, model in enumerate(models):
+        contents = _contents(model, store) if alike[model.size, len(model.parts)] > 1 and not model.fault else None
+        original = originals.setdefault(contents, number) if contents is not None else number
         if original == number:
             kept[number] = model
         else:
@@ -236,27 +230,22 @@ def _without_copies(models: list[LocalModel], store: FactStore) -> list[LocalMod
     return list(kept.values())
 
 
+def _contents(model: LocalModel, store: FactStore) -> tuple[str, ...] | None:
+    """What is in the files, for comparing; None where that is not known of all of them without reading gigabytes."""
+    known: list[str] = []
+    for part in model.parts:
+        try:
+            status = part.stat()
+            hashed = store.fingerprint(part, status) if status.st_size <= WHOLE else _announced(part)
+        except OSError:
+            return None
+        if hashed is None:
+            return None
+        known.append(f"{status.st_size} {hashed}")
+    return tuple(known)
+
+
 def _announced(part: Path) -> str | None:
-    """The hash that a file we fetched must have; None where that is not known."""
+    """The hash that a file had when we fetched it; None where that is not known."""
     origin = own_origin(part)
     return origin.expected if origin is not None else None
-
-
-def _agree(ones: tuple[str | None, ...], others: tuple[str | None, ...]) -> bool:
-    return all(one == other or None in (one, other) for one, other in zip(ones, others, strict=True))
-
-
-def _tail(model: LocalModel) -> bytes | None:
-    try:
-        with open(model.parts[-1], "rb") as file:
-            file.seek(max(0, os.fstat(file.fileno()).st_size - _TAIL))
-            return file.read(_TAIL)
-    except OSError:
-        return None
-
-
-def _fingerprints(model: LocalModel, store: FactStore) -> tuple[str, ...] | None:
-    try:
-        return tuple(store.fingerprint(part, part.stat()) for part in model.parts)
-    except OSError:
-        return None

@@ -21,6 +21,7 @@ from app.library.getting import Downloads
 from app.library.inventory import Inventory, PairHere, same_model, take_inventory
 from app.library.local import LocalModel
 from app.library.outside import named_by_path
+from app.library.partly import all_begun
 from app.library.records import Check, Entry, Fact, Getting, Listing, ShelfError, State, Suggestion
 from app.library.room import Room, look
 from app.library.speed_facts import speed_facts
@@ -111,15 +112,30 @@ class Looking:
         if found:
             where = ", ".join(str(model.path) for model in found)
             raise ShelfError(f"{wanted} is {len(found)} models on this disk: {where}. Name one by its path.")
+        if (begun := next((one for one in all_begun(inventory.models_dir) if one.is_called(wanted)), None)) is not None:
+            raise ShelfError(f"{begun.words}.")
         if (outside := named_by_path(wanted)) is not None:
             return outside
         raise ShelfError(f"Nothing on this disk is called {wanted}. See: slipstream models list")
+
+    def models(self, wanted: str) -> tuple[LocalModel, ...]:
+        """The models that ``wanted`` means, as the disk is now: of a pair those of its files that are here."""
+        self._look()
+        found = self.find(wanted)
+        return found.models if isinstance(found, PairHere) else (found,)
 
     def files(self, wanted: str) -> list[Path]:
         """Where its files are."""
         found = self.find(wanted)
         models = found.models if isinstance(found, PairHere) else (found,)
         return [part for model in models for part in model.parts]
+
+    def unfinished(self, wanted: str) -> list[str]:
+        """A sentence about each file of a pair that is not whole yet."""
+        found = self.find(wanted)
+        if not isinstance(found, PairHere):
+            return []
+        return [f"{words}." for source in found.sources if (words := source.partly(found.pair.name))]
 
     def judge(self, target: str, draft: str) -> tuple[bool, str]:
         """Whether the file ``draft`` may draft for the file ``target``, and why."""
@@ -169,6 +185,8 @@ class Looking:
         if isinstance(found, LocalModel):
             return found
         source = found.target if role == "target" or found.draft is None else found.draft
+        if source.begun:
+            raise ShelfError(f"{source.partly(found.pair.name)}.")
         if source.model is None:
             raise ShelfError(
                 f"{source.source.file} of {found.pair.name} is not on this disk. "

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from app import paths
 from app.clean import clean_line
 from app.library.catalog import Catalog, Pair, Role
+from app.library.partly import all_begun
 from app.library.resolve import CannotUseError, ModelNotFoundError, UnknownNameError, resolve, unknown_words
 from app.library.user_catalog import load_catalog
+
+if TYPE_CHECKING:
+    from app.library.inventory import Inventory
+    from app.library.local import LocalModel
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,21 +71,37 @@ def _find(wanted: str, known: Catalog, role: Role) -> Path:
     try:
         return resolve(wanted, models_dir, known, role=role)
     except ModelNotFoundError as error:
-        found = (
-            None if _is_plainly_a_path(wanted) else _read_in_place(wanted, role, isinstance(error, UnknownNameError))
-        )
+        found = _read_in_place(wanted, role, isinstance(error, UnknownNameError)) if _is_name(wanted) else None
+        found = found or _partly_here(wanted, models_dir)
+        if isinstance(found, ModelNotFoundError):
+            raise found from error
         if found is None:
             raise
-        if isinstance(found, str):
-            raise ModelNotFoundError(found) from error
         return found
 
 
-def _is_plainly_a_path(wanted: str) -> bool:
-    return wanted.startswith((".", "/", "~", "\\")) or Path(wanted).exists()
+def _is_name(wanted: str) -> bool:
+    return not (wanted.startswith((".", "/", "~", "\\")) or Path(wanted).exists())
 
 
-def _read_in_place(wanted: str, role: Role, is_name: bool) -> Path | str | None:
+def _partly_here(wanted: str, models_dir: Path) -> CannotUseError | None:
+    """What there is to say of a download that has not ended."""
+    begun = next((one for one in all_begun(models_dir) if one.is_called(wanted)), None)
+    return CannotUseError(f"{begun.words}.") if begun is not None else None
+
+
+def _way_out(model: LocalModel, inventory: Inventory) -> str:
+    """How a file that is not whole can become so; empty for one that is no model to talk to."""
+    if model.fault is None:
+        return ""
+    if model.path.is_relative_to(inventory.models_dir):
+        inside = model.path.relative_to(inventory.models_dir).as_posix()
+        if inside.count("/") >= 2:
+            return f"; this fetches it again: slipstream models pull {inside} --replace"
+    return f"; finish its download where it began ({model.origin}), or fetch it again"
+
+
+def _read_in_place(wanted: str, role: Role, is_name: bool) -> Path | ModelNotFoundError | None:
     """A model that another tool keeps: its path, what is wrong with it, or nothing."""
     from app.library.inventory import same_model, take_inventory  # reads headers: only where it is needed
 
@@ -87,14 +109,20 @@ def _read_in_place(wanted: str, role: Role, is_name: bool) -> Path | str | None:
     if (pair := inventory.catalog.find(wanted)) is not None:
         here = next(one for one in inventory.pairs if one.pair.name == pair.name)
         source = here.target if role == "target" or here.draft is None else here.draft
-        return source.model.path if source.usable and source.model is not None else None
+        if source.usable and source.model is not None:
+            return source.model.path
+        return CannotUseError(f"{words}.") if (words := source.partly(pair.name)) else None
     found = same_model(inventory, wanted)
     if len(found) > 1:
-        return (
-            f"{wanted} is {len(found)} models on this disk: {', '.join(str(m.path) for m in found)}; give one's path."
-        )
+        paths = ", ".join(str(m.path) for m in found)
+        return CannotUseError(f"{wanted} is {len(found)} models on this disk: {paths}; give one's path.")
     if found and found[0].why_not is not None:
-        return f"{found[0].path.name} cannot be used: {found[0].why_not}."
-    if not found and is_name:
-        return unknown_words(wanted, [inventory.name(one) for one in inventory.models if one.usable], inventory.catalog)
-    return found[0].path if found else None
+        return CannotUseError(
+            f"{found[0].path.name} cannot be used: {found[0].why_not}{_way_out(found[0], inventory)}."
+        )
+    if found:
+        return found[0].path
+    if is_name and (begun := _partly_here(wanted, inventory.models_dir)) is not None:
+        return begun
+    names = [inventory.name(one) for one in inventory.models if one.usable]
+    return UnknownNameError(unknown_words(wanted, names, inventory.catalog)) if is_name else None

@@ -45,7 +45,7 @@ def removal_of_model(model: LocalModel, name: str, inventory: Inventory) -> Remo
     kept: list[str] = []
     _sort_out(model, inventory.models_dir, files, kept)
     kept += [f"{other.pair.title} will lack a file." for other in inventory.pairs if model in other.models and files]
-    return _removal(name, f"{model.name} {model.quantization or ''}".strip(), files, kept)
+    return _removal(name, model.title, files, kept)
 
 
 def removal_of_begun(name: str, parts: Sequence[Path]) -> Removal:

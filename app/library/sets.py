@@ -99,7 +99,7 @@ def fault_of_parts(found: FileSet, facts: dict[int, FileFacts]) -> str | None:
         if each.fault is not None:
             return f"part {number} of {found.count}: {each.fault}"
         if each.split != (number - 1, found.count):
-            return f"part {number} of {found.count} is none: its header does not say so"
+            return f"the header of part {number} of {found.count} does not say that it is that part"
     of_all = facts[1].tensors_of_all
     here = sum(each.tensors for each in facts.values())
     if of_all is not None and of_all != here:

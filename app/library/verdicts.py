@@ -86,13 +86,18 @@ def _judged(target: LocalModel, draft: LocalModel, judge: Judge | None, measured
     if judge is None or draft.vocabulary is None:
         who = target if judge is None else draft
         return DraftVerdict(draft, "other vocabulary", f"{who.name} carries no vocabulary")
-    if draft.path == target.path or target.path in draft.also_at:
+    if _is_same(target, draft):
         reason = "the model itself: a draft that is as slow as its target cannot pay"
         return DraftVerdict(draft, "same file", reason, cost=1.0)
     verdict = judge.verdict(draft.vocabulary)
     if not verdict.fits:
         return DraftVerdict(draft, "other vocabulary", verdict.reason)
     return _paying(target, draft, verdict.reason, measured(target, draft))
+
+
+def _is_same(target: LocalModel, draft: LocalModel) -> bool:
+    """Whether both are one model, at whichever of its places each was named."""
+    return not {target.path, *target.also_at}.isdisjoint({draft.path, *draft.also_at})
 
 
 def _paying(target: LocalModel, draft: LocalModel, fitting: str, measured: DraftCost | None) -> DraftVerdict:

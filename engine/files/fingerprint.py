@@ -8,6 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 SPAN = 1024 * 1024
+WHOLE = 2 * SPAN
+"""Bytes up to which a fingerprint goes over all of a file: of those, equal fingerprints mean equal contents. Of a
+larger one the middle is not looked at."""
 
 
 def fingerprint(path: Path) -> str:

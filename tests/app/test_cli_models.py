@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import logging
 from pathlib import Path
 
 import pytest
 
+from app import paths
 from app.commands import client
 from app.commands.models import common
 from app.library.shelf import Shelf
 from engine.protocol import Described, Device
 from tests.fixtures.disks import write_ollama
+from tests.fixtures.headers import write_model
 from tests.fixtures.homes import ONE_TARGET, OTHER_TARGET, SHARED_DRAFT, Home
 from tests.fixtures.hub import Hub
 from tests.fixtures_cli.results import Slipstream
@@ -89,7 +92,9 @@ def test_rm_leaves_what_others_put_there(home: Home, slipstream: Slipstream) -> 
     assert unknown.err == "Nothing on this disk is called nobody. See: slipstream models list\n"
 
 
-def test_check_judges_a_pair_by_its_files(home: Home, random_model: Path, slipstream: Slipstream) -> None:
+def test_check_judges_a_pair_by_its_files(
+    home: Home, random_model: Path, slipstream: Slipstream, tmp_path: Path
+) -> None:
     home.put(ONE_TARGET)
     home.put(SHARED_DRAFT)
     home.put("random.gguf", random_model.read_bytes())
@@ -115,6 +120,9 @@ def test_check_judges_a_pair_by_its_files(home: Home, random_model: Path, slipst
     assert "draft F32: " in drafts
     assert "random" in drafts
     assert "vocabulary" in drafts
+    home.studio("plain.gguf", write_model(tmp_path / "m.gguf", tensors=[]).read_bytes())
+    unknown = slipstream("models", "check", "plain").out.splitlines()[0]
+    assert unknown.split() == ["target", "plain,", str(home.user / ".lmstudio/models/pub/model/plain.gguf")]
     absent = slipstream("models", "check", "other")
     assert absent.code == 1
     assert absent.err == ("other-Q8_0.gguf of other is not on this disk. Get it with: slipstream models pull other\n")
@@ -173,6 +181,37 @@ def test_add_uses_a_folder_and_forget_leaves_it(home: Home, tmp_path: Path, slip
     assert (where.code, where.err) == (
         1, "Nothing of one is on this disk. Get it with: slipstream models pull one\n"
     )  # fmt: skip
+
+
+def test_where_of_what_is_partly_here_says_so(home: Home, slipstream: Slipstream) -> None:
+    part = home.put("some/Model-GGUF/Model-Q4_K_M.gguf.part", bytes(1200))
+    loose = slipstream("models", "where", "Model-Q4_K_M")
+    assert (loose.code, loose.out, loose.err) == (
+        1, "", f"Model-Q4_K_M.gguf is not whole: 1 kB are here ({part}); this continues it: slipstream models pull "
+        "some/Model-GGUF/Model-Q4_K_M.gguf.\n",
+    )  # fmt: skip
+    draft = home.put(SHARED_DRAFT)
+    home.put(f"{ONE_TARGET}.part", bytes(1200))
+    pair = slipstream("models", "where", "one")
+    assert (pair.code, pair.out) == (0, f"{draft}\n")
+    assert pair.err.startswith("one-Q8_0.gguf is not whole: 1 of ")
+    assert pair.err.endswith(" are here; this continues it: slipstream models pull one.\n")
+    draft.unlink()
+    alone = slipstream("models", "where", "one")
+    assert (alone.code, alone.out, alone.err) == (1, "", pair.err)
+
+
+def test_a_disk_that_keeps_no_facts_is_said_to_the_log_alone(
+    home: Home, slipstream: Slipstream, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    home.put(ONE_TARGET)
+    paths.model_facts_file().mkdir(parents=True)
+    result = slipstream("models", "where", "one-Q8_0")
+    assert (result.code, result.err) == (0, "")
+    told = [record for record in caplog.records if record.name == "app.library.facts"]
+    assert ["not used" in told[0].message, "not kept" in told[-1].message] == [True, True]
+    assert not [record for record in told if record.levelno >= logging.WARNING], "without a log file that is on stderr"
 
 
 def test_verify_compares_and_names_what_is_damaged(home: Home, slipstream: Slipstream) -> None:

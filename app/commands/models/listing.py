@@ -33,6 +33,11 @@ def run_where(name: str | None) -> int:
         show("\n".join(table([(what, str(folder)) for what, folder in shelf.folders()])))
         return 0
     files = shelf.files(name)
+    partly = shelf.unfinished(name)
+    for words in partly:
+        say(words)
+    if not files and partly:
+        return 1
     if not files:
         say(f"Nothing of {name} is on this disk. Get it with: slipstream models pull {name}")
         return 1

@@ -14,8 +14,10 @@ from app.library.catalog import catalog
 from app.library.found import Candidate
 from app.library.local import LocalModel, LocalScan, parameter_words, scan
 from app.library.ollama import OllamaStore
+from app.library.origins import Origin, write_origin
 from app.library.places import Folder, Packages
 from app.library.walk import LeftOut
+from engine.files.fingerprint import SPAN, fingerprint
 from engine.files.fit import judge_fit
 from tests.fixtures.disks import write_ollama, write_parts
 from tests.fixtures.headers import F16, I8, Q4_K, write_header, write_model
@@ -144,7 +146,7 @@ def test_parts_that_do_not_belong_together(folder: Path, only: Only) -> None:
 def test_a_file_that_only_bears_the_name_of_a_part(folder: Path, only: Only) -> None:
     paths = write_parts(folder, "Cut", 2)
     write_model(paths[1])
-    assert only().fault == "part 2 of 2 is none: its header does not say so"
+    assert only().fault == "the header of part 2 of 2 does not say that it is that part"
 
 
 def test_a_part_under_another_name(folder: Path, only: Only) -> None:
@@ -204,6 +206,28 @@ def test_files_of_one_size_that_differ_are_two(folder: Path, look: Scan) -> None
             file.seek(-1, os.SEEK_END)
             file.write(data)
     assert len(look().models) == 2
+
+
+LARGE = 3 * SPAN
+"""A file whose fingerprint leaves out its middle."""
+
+
+def test_files_that_differ_in_the_middle_alone_are_two(folder: Path, look: Scan) -> None:
+    one, other = (write_model(folder / f"{name}.gguf", size=LARGE) for name in "ab")
+    with open(other, "r+b") as file:
+        file.seek(LARGE // 2)
+        file.write(b"other")
+    assert fingerprint(one) == fingerprint(other)
+    assert [model.also_at for model in look().models] == [(), ()]
+
+
+def test_large_files_are_copies_only_where_their_hashes_are_known(folder: Path, look: Scan) -> None:
+    paths = [write_model(folder / f"{name}.gguf", size=LARGE) for name in "abc"]
+    for path, known in zip(paths, ("0" * 64, "0" * 64, "1" * 64), strict=True):
+        write_origin(path, Origin("o/r", "c" * 40, path.name, path.stat().st_size, sha256=known))
+    write_model(folder / "d.gguf", size=LARGE)
+    found = {model.path.name: [also.name for also in model.also_at] for model in look().models}
+    assert found == {"a.gguf": ["b.gguf"], "c.gguf": [], "d.gguf": []}
 
 
 def test_broken_files_are_never_copies_of_each_other(folder: Path, look: Scan) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from app.library.lookup import find_model
 from app.library.origins import beside, own_origin, read_origin
 from app.library.records import Phase, ShelfError, State
 from app.library.shelf import Shelf
@@ -161,6 +162,25 @@ def test_a_catalogue_file_of_another_tool_counts_also_where_a_copy_was_seen_firs
     one = entry(shelf, "one")
     assert (one.state, one.target) == (State.IN_PLACE, str(there))
     assert entry(shelf, "renamed").usable
+
+
+def test_a_copy_is_found_by_its_own_name(home: Home, shelf: Shelf) -> None:
+    home.put("mine.gguf", home.files[ONE_TARGET])
+    copy = home.studio("another-name.gguf", home.files[ONE_TARGET])
+    for name in ("another-name", "Another-Name.gguf", str(copy)):
+        assert shelf.files(name) == [copy], name
+        assert find_model(name) == copy, name
+    assert shelf.check("another-name").usable
+    with pytest.raises(ShelfError, match="Slipstream did not fetch it"):
+        shelf.remove(shelf.removal("another-name"))
+
+
+def test_a_copy_is_never_a_draft_of_itself(home: Home, shelf: Shelf) -> None:
+    home.put("mine.gguf", home.files[ONE_TARGET])
+    home.studio("copy.gguf", home.files[ONE_TARGET])
+    words = "the model itself: a draft that is as slow as its target cannot pay"
+    for target, draft in (("mine", "copy"), ("copy", "mine")):
+        assert words in [fact.text for fact in shelf.check(target, draft).facts], (target, draft)
 
 
 # ------------------------------------------------------------------------------------------------------- giving up

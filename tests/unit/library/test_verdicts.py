@@ -18,6 +18,9 @@ from tests.fixtures.headers import WORDS, strings, write_model
 Scan = Callable[..., LocalScan]
 
 
+STATES = {f"mamba.ssm.{key}": 4 for key in ("conv_kernel", "inner_size", "state_size", "time_step_rank")}
+
+
 @pytest.fixture
 def judged(folder: Path, look: Scan) -> Callable[..., list[DraftVerdict]]:
     """``judged("target")``: the verdicts on everything in the folder for the file of this name."""
@@ -122,13 +125,29 @@ def test_another_type_and_another_start(folder: Path, judged: Callable[..., list
 
 
 def test_a_target_that_cannot_take_tokens_back(folder: Path, judged: Callable[..., list[DraftVerdict]]) -> None:
-    write_model(folder / "target.gguf", architecture="mamba", size=10_000_000, name="target")
+    write_model(folder / "target.gguf", architecture="mamba", size=10_000_000, name="target", extra=STATES)
     write_model(folder / "draft.gguf")
     verdicts = judged("target")
     assert verdicts[0].draft is None
     assert {v.kind for v in verdicts} == {"plain only"}
     assert {v.reason for v in verdicts} == {PLAIN_ONLY}
     assert not any(v.can_draft for v in verdicts)
+
+
+def test_a_header_without_what_its_architecture_needs(folder: Path, judged: Callable[..., list[DraftVerdict]]) -> None:
+    write_model(folder / "target.gguf", size=10_000_000, name="target")
+    write_model(folder / "bare.gguf", architecture="mamba", extra={"mamba.ssm.state_size": 4})
+    write_model(folder / "flat.gguf", extra={"llama.block_count": None})
+    write_model(folder / "good.gguf", architecture="mamba", extra=STATES)
+    verdicts = judged("target")
+    assert {v.draft.path.stem: v.can_draft for v in verdicts if v.draft} == {
+        "target": True, "good": True, "bare": False, "flat": False,
+    }  # fmt: skip
+    assert reasons(verdicts)["bare"] == (
+        "its header says mamba and lacks mamba.ssm.conv_kernel, mamba.ssm.inner_size, mamba.ssm.time_step_rank, so it "
+        "cannot be loaded"
+    )
+    assert reasons(verdicts)["flat"] == "its header says llama and lacks llama.block_count, so it cannot be loaded"
 
 
 def test_a_target_without_a_vocabulary(folder: Path, judged: Callable[..., list[DraftVerdict]]) -> None:

@@ -1,0 +1,71 @@
+"""Models of which only a part is here: by which names they are known, and what is said to who wants to use one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from app.library.choice import SplitName, quant_of, split_name
+from app.library.naming import model_name
+from app.library.transfer.leftovers import Unfinished, find_unfinished
+from app.library.transfer.sidecar import PART, beside
+from app.library.words import of_words
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """A model that was being fetched."""
+
+    name: str
+    """``OWNER/REPO/FILE.gguf``, as it is asked for again."""
+    parts: tuple[Unfinished, ...]
+
+    @property
+    def here(self) -> int:
+        return sum(part.done for part in self.parts)
+
+    @property
+    def size(self) -> int | None:
+        """Of the parts that have begun; None where one does not say, or where there are more parts than these."""
+        sizes = [part.size for part in self.parts if part.size is not None]
+        count = split_name(self.parts[0].path.name).count
+        return sum(sizes) if len(sizes) == len(self.parts) and count in (0, len(self.parts)) else None
+
+    @property
+    def words(self) -> str:
+        """That it is not whole, where it is, and how to go on."""
+        file = self.name.rpartition("/")[2]
+        at = ", ".join(str(beside(part.path, PART)) for part in self.parts)
+        go_on = "start its download again to continue"
+        if self.name.count("/") >= 2:
+            go_on = f"this continues it: slipstream models pull {self.name}"
+        return f"{file} is not whole: {of_words(self.here, self.size)} are here ({at}); {go_on}"
+
+    def is_called(self, wanted: str) -> bool:
+        """Whether ``wanted`` may mean it: its name on the hub, its file's name, or where it would be."""
+        path = Path(wanted).expanduser().absolute()
+        if any(path in (part.path, beside(part.path, PART)) for part in self.parts):
+            return True
+        segments = self.name.split("/")
+        spellings = {self.name, segments[-1], segments[-1].removesuffix(".gguf"), model_name(Path(self.name))}
+        if len(segments) > 2:
+            repo = "/".join(segments[:2])
+            spellings |= {repo, f"{repo}:{quant_of(segments[-1]) or ''}"}
+        return wanted.casefold() in {spelling.casefold() for spelling in spellings}
+
+
+def all_begun(models_dir: Path) -> list[Begun]:
+    """Every download below ``models_dir`` that has not ended."""
+    return list(together(find_unfinished(models_dir), models_dir))
+
+
+def together(unfinished: Iterable[Unfinished], models_dir: Path) -> Iterator[Begun]:
+    """The downloads, the parts of a split model together."""
+    sets: dict[SplitName, list[Unfinished]] = {}
+    for one in unfinished:
+        name = split_name(one.path.relative_to(models_dir).as_posix())
+        sets.setdefault(SplitName(name.stem, 0, name.count), []).append(one)
+    for name, parts in sets.items():
+        first = f"{name.stem}-00001-of-{name.count:05}.gguf" if name.count else f"{name.stem}.gguf"
+        yield Begun(first, tuple(parts))
