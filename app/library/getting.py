@@ -13,14 +13,13 @@ from typing import TYPE_CHECKING, Final
 from app.library.records import FileProgress, Getting, Phase
 from app.library.transfer.control import Control
 from app.library.transfer.errors import TransferError
-from app.library.transfer.existing import size_of
+from app.library.transfer.existing import kept_of
 from app.library.transfer.leftovers import discard
 from app.library.transfer.progress import Overall, Progress, State
-from app.library.transfer.sidecar import PART, beside
 
 if TYPE_CHECKING:
     from app.library.transfer.patience import Patience
-    from app.library.transfer.wanted import Wanted
+    from app.library.transfer.wanted import Arrived, Wanted
 
 log = logging.getLogger(__name__)
 
@@ -51,6 +50,8 @@ class Errand:
     """Called before the first byte, in the download's thread; may raise OSError."""
     published: Callable[[Wanted], None] | None = None
     """Called for every file that was fetched, when it has its name; may raise OSError."""
+    why_unusable: Callable[[Sequence[Arrived]], str | None] = lambda arrived: None
+    """Why a set that is whole is no model, in one phrase; then it is deleted again. May raise OSError."""
     replace: Callable[[Path], bool] = lambda path: False
     """Whether a file that is there may be replaced; asked before the first byte, and again before it is done."""
 
@@ -156,9 +157,10 @@ class Downloads:
                 wait_for_other=True,
                 replace=errand.replace,
                 on_published=errand.published,
+                why_unusable=errand.why_unusable,
             ).run()
         except TransferError as error:
-            job.trouble = str(error)
+            job.trouble = "" if job.cancelled else str(error)
             job.end = None if job.cancelled else Phase.PAUSED if error.code == "cancelled" else Phase.FAILED
         except OSError as error:
             job.trouble = f"{errand.title}: {error.strerror or error}; what has arrived is kept."
@@ -176,6 +178,7 @@ class Downloads:
             self._throw_away(job)
 
     def _throw_away(self, job: _Job) -> None:
+        job.trouble = ""  # of how it failed before: what that says was kept is deleted now
         try:
             kept = [path.name for path in job.errand.paths if not discard(path)]
         except OSError as error:
@@ -202,8 +205,9 @@ def _snapshot(job: _Job) -> Getting:
         done=errand.total if phase is Phase.DONE else now.done if now else 0,
         total=errand.total,
         speed=now.rate if now and phase is Phase.FETCHING else 0.0,
+        silent=now is not None and phase is Phase.FETCHING and now.silent,
         trouble=job.trouble or reason,
-        unfinished=sum(size_of(beside(path, PART)) for path in errand.paths),
+        unfinished=sum(kept_of(path) for path in errand.paths),
         files=tuple(
             FileProgress(file.path.name, file.done, file.total, _phase(file.state), file.rate) for file in files
         ),

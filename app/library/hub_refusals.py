@@ -30,7 +30,7 @@ def refusal(answer: Answer, asked: Asked) -> HubError | None:
     if answer.status < 400:
         return None
     code, words = answer.headers.get("x-error-code", ""), answer.headers.get("x-error-message", "")
-    if known := _by_code(code, words, answer.status, asked):
+    if known := _by_code(code, words, asked):
         return known
     if answer.status == 401 and "invalid credentials" in (words + answer.body[:500].decode("latin-1")).lower():
         return _token(asked)
@@ -58,10 +58,10 @@ def not_a_hub(endpoint: str, status: int, what: str) -> HubError:
     )
 
 
-def _by_code(code: str, words: str, status: int, asked: Asked) -> HubError | None:
+def _by_code(code: str, words: str, asked: Asked) -> HubError | None:
     """The hub's own codes say more than the status."""
     if code == "GatedRepo":
-        return _gated(status, asked)
+        return _gated(asked)
     if code == "RevisionNotFound":
         revision = clean_line(asked.revision or "main", 60)
         return HubError("revision", f"{asked.repo} has no revision {revision}; leave it out to get the newest.")
@@ -81,9 +81,9 @@ def _by_status(status: int, asked: Asked) -> HubError:
     return not_a_hub(asked.endpoint, status, "no hub answers so")
 
 
-def _gated(status: int, asked: Asked) -> HubError:
+def _gated(asked: Asked) -> HubError:
     page = f"{shown_endpoint(asked.endpoint)}/{asked.repo}"
-    if status == 403 or asked.with_token:
+    if asked.with_token:
         return HubError(
             "gated",
             f"{asked.repo} is gated, and the account you are logged in with has no access yet: ask for it at {page} "

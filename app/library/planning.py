@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from app import paths
+from app.library.arrived import why_no_model
 from app.library.catalog import Catalog
 from app.library.check import EntryCheck, check_catalogue
 from app.library.entries import may_delete
@@ -89,7 +90,7 @@ def errand_for(offer: Offer) -> Errand:
     def may_replace(path: Path) -> bool:
         if (standing := agreed.get(path)) is not None:
             return standing.is_there and not why_it_stays(path, plan.models_dir)
-        return path in replaced and (own_origin(path) is not None or is_damaged(path))
+        return path in replaced and not path.is_symlink() and (own_origin(path) is not None or is_damaged(path))
 
     return Errand(
         key=offer.key,
@@ -97,6 +98,7 @@ def errand_for(offer: Offer) -> Errand:
         sets=tuple(tuple(_wanted(file, hub) for file in one) for one in missing),
         begun=begun,
         published=published,
+        why_unusable=why_no_model,
         replace=may_replace,
     )
 

@@ -8,6 +8,7 @@ from typing import Literal
 from app.library.hub_answer import RemoteFile
 from app.library.layout import part_file
 from app.library.origins import is_damaged, own_origin
+from app.library.transfer.plain import plain_size
 
 State = Literal["here", "partial", "absent", "changed", "damaged", "differs"]
 """Whole; begun; not here; fetched when the hub had another version; fetched and found damaged; another file of that
@@ -27,13 +28,15 @@ def what_is_here(destination: Path, file: RemoteFile) -> tuple[State, int]:
         return "here", file.size
     if present is not None and replaced is None:
         return "differs", 0
-    begun = _size(part_file(destination)) or 0
+    begun = plain_size(part_file(destination)) or 0
     have = begun if begun <= file.size else 0  # a longer one is of another version, and the transfer starts anew
     return replaced or ("partial" if have else "absent"), have
 
 
 def _why_replaced(destination: Path, file: RemoteFile) -> State | None:
     """What is wrong with a file that we fetched; None: nothing, or it is not ours."""
+    if destination.is_symlink():
+        return None  # where it leads is not ours to judge, and links are never replaced
     if is_damaged(destination):
         return "damaged"
     ours = own_origin(destination)

@@ -167,6 +167,8 @@ class Getting:
     total: int
     speed: float = 0.0
     """Bytes a second over the last few seconds; 0 while nothing arrives."""
+    silent: bool = False
+    """It is connected, and nothing has come for some seconds."""
     trouble: str = ""
     """What went wrong, what was kept, what to do: for a download that failed or waits to try again."""
     files: tuple[FileProgress, ...] = ()

@@ -6,6 +6,8 @@ from app.library.records import Entry, Getting, Phase, State
 from engine.files.sizes import size_words
 
 DASH = "–"
+SILENT = "stalled, no data"
+"""Of a download that is connected while nothing comes; how long it waits for that is its patience's business."""
 
 
 def size_cell(count: int | None) -> str:
@@ -65,6 +67,8 @@ def progress_words(getting: Getting) -> str:
     """``41 %  1.0 of 2.5 GB  12 MB/s  2 min left``, or why it does not move."""
     so_far = f"{percent(getting)} %  {of_words(getting.done, getting.total)}"
     match getting.phase:
+        case Phase.FETCHING if getting.silent:
+            return f"{so_far}  {SILENT}"
         case Phase.FETCHING:
             left = left_words(getting.left)
             return f"{so_far}  {rate_words(getting.speed)}" + (f"  {left} left" if left else "")

@@ -39,9 +39,11 @@ class DownloadWatch:
         chat = self._chat()
         if chat is None or not chat.opened:
             return
+        if not (header := chat.query(Header)):
+            return  # the app is being closed
         downloads = list(self._library.downloads())
         before, self._before = self._before, {getting.key: getting.phase for getting in downloads}
-        chat.query_one(Header).getting = sign(downloads)
+        header.first().getting = sign(downloads)
         for getting in downloads:
             if before.get(getting.key) in (None, getting.phase) or not getting.ended:
                 continue
@@ -61,5 +63,5 @@ def sign(downloads: Sequence[Getting]) -> str:
     if not total:
         return "↓ …" if moving else ""
     share = min(99, int(100 * sum(getting.done for getting in moving) / total))
-    stalled = all(getting.phase is Phase.STALLED for getting in moving)
+    stalled = all(getting.phase is Phase.STALLED or getting.silent for getting in moving)
     return f"↓ {share} %" + (" no data" if stalled else "")

@@ -142,20 +142,21 @@ class Header:
         return span if span is not None and span.item_type == item_type else None
 
 
-def read_header(path: Path | str, *, seen: SeenArrays | None = None) -> Header:
+def read_header(path: Path | str, *, seen: SeenArrays | None = None, name: str = "") -> Header:
     """Read and check the header of the GGUF at ``path``.
 
     ``seen``: what earlier files held, which makes the scan of many files fast and gives every array of strings its
-    hash. Raises :class:`HeaderError` for anything that is no whole, readable GGUF, and OSError (FileNotFoundError,
-    PermissionError) where the file system refuses.
+    hash. ``name``: what errors call the file, where that is not its own name. Raises :class:`HeaderError` for anything
+    that is no whole, readable GGUF, and OSError (FileNotFoundError, PermissionError) where the file system refuses.
     """
     path = Path(path)
+    name = name or path.name
     mode = path.stat().st_mode
     if not stat.S_ISREG(mode):  # opening a pipe would wait for ever
         kind = "a folder" if stat.S_ISDIR(mode) else "no regular file"
-        raise HeaderError("not_gguf", f"{path.name} is {kind}, not a GGUF model file.")
+        raise HeaderError("not_gguf", f"{name} is {kind}, not a GGUF model file.")
     with open(path, "rb") as file:
-        scan = Scanner(file, path.name, seen)
+        scan = Scanner(file, name, seen)
         version, tensor_count, pair_count = _preamble(scan)
         metadata, arrays = read_pairs(scan, pair_count)
         if wrong := impossible(metadata):
@@ -166,7 +167,7 @@ def read_header(path: Path | str, *, seen: SeenArrays | None = None) -> Header:
     expected = data_offset + max((tensor.offset + stored_bytes(scan, tensor) for tensor in tensors), default=0)
     if scan.size < expected:
         words = f"the header promises {expected:,} bytes, {scan.size:,} are here"
-        raise HeaderError("truncated", f"{path.name} is incomplete: {words}.")
+        raise HeaderError("truncated", f"{name} is incomplete: {words}.")
     return Header(path, version, metadata, arrays, tensors, data_offset, scan.size, expected)
 
 

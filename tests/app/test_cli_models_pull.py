@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
+from tests.fixtures.headers import write_model
 from tests.fixtures.homes import ONE_TARGET, Home
 from tests.fixtures.hub import Hub, refusing_port
 from tests.fixtures_cli.results import Slipstream
@@ -128,6 +131,45 @@ def test_a_broken_download_says_what_was_kept(home: Home, hub: Hub, slipstream: 
     assert result.code == 1
     assert "one-Q8_0.gguf" in last
     assert "kept" in last
+
+
+def test_what_is_no_model_is_said_and_not_offered(home: Home, hub: Hub, slipstream: Slipstream) -> None:
+    hub.repo("some/Model-GGUF").put("Model-Q4_K_M.gguf", b"random bytes " * 1000)
+    result = slipstream("models", "pull", "some/Model-GGUF", "--yes")
+    assert result.code == 1
+    assert result.err.splitlines()[-1] == (
+        "Model-Q4_K_M.gguf: all of it arrived, and it is no model that can be used: it is not a GGUF model file; it "
+        "was deleted; the hub has nothing else under that name, so choose another file."
+    )
+    assert "Use it with" not in result.out
+    assert home.names() == []
+
+
+def test_a_projector_is_fetched_and_not_offered_as_a_model(
+    home: Home, hub: Hub, slipstream: Slipstream, tmp_path: Path
+) -> None:
+    data = write_model(tmp_path / "m.gguf", architecture="clip").read_bytes()
+    hub.repo("some/Model-GGUF").put("vision-F16.gguf", data)
+    wanted = "some/Model-GGUF/vision-F16.gguf"
+    words = (
+        "It cannot be chosen as a model: it is a projector that lets another model see or hear, not a model of its own."
+    )
+    result = slipstream("models", "pull", wanted, "--yes")
+    assert result.code == 0
+    assert result.out.endswith(f"{wanted} is here. {words}\n")
+    again = slipstream("models", "pull", wanted)
+    assert (again.code, again.err) == (0, f"{wanted} is here already; nothing is to be fetched. {words}\n")
+
+
+def test_what_was_here_before_and_is_no_model_is_a_failure(home: Home, hub: Hub, slipstream: Slipstream) -> None:
+    hub.repo("some/Model-GGUF").put("Model-Q4_K_M.gguf", b"random bytes")
+    home.put("some/Model-GGUF/Model-Q4_K_M.gguf", b"random bytes")
+    result = slipstream("models", "pull", "some/Model-GGUF")
+    assert result.code == 1
+    assert result.err.endswith(
+        "is here already; nothing is to be fetched. It cannot be chosen as a model: Model-Q4_K_M.gguf is not a GGUF "
+        "model file.\n"
+    )
 
 
 def test_names_that_lead_elsewhere_are_refused_before_any_request(home: Home, hub: Hub, slipstream: Slipstream) -> None:

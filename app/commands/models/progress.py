@@ -12,7 +12,7 @@ from typing import Final
 from app.clean import clean_line
 from app.commands.errors import say
 from app.library.records import FileProgress, Getting, Phase
-from app.library.words import left_words, of_words, percent, progress_words, rate_words
+from app.library.words import SILENT, left_words, of_words, percent, progress_words, rate_words
 
 PLAIN_SECONDS: Final = 10.0
 BAR: Final = 12
@@ -77,7 +77,9 @@ def _line(file: FileProgress, names: int, getting: Getting) -> str:
     name = clean_line(file.name, 48).ljust(names)
     hundredths = 100 if file.done >= file.total else min(99, int(100 * share))
     rest = str(file.phase)
-    if file.phase is Phase.FETCHING:
+    if file.phase is Phase.FETCHING and getting.silent:
+        rest = SILENT
+    elif file.phase is Phase.FETCHING:
         left = left_words((file.total - file.done) / file.speed) if file.speed > 0 else ""
         rest = f"{rate_words(file.speed):>8}  {left:>6}"
     elif file.phase is Phase.DONE:

@@ -11,7 +11,7 @@ from app.commands.errors import CANCELLED, FAILED, CommandError, say
 from app.commands.models.common import confirmed, open_shelf, show
 from app.commands.models.progress import ProgressLines
 from app.commands.stdout import Progress
-from app.library.records import Getting, Offer, Phase
+from app.library.records import Getting, Offer, Phase, ShelfError
 from app.library.shelf import Shelf
 from app.library.words import ended_words, of_words, percent
 from engine.files.sizes import size_words
@@ -29,8 +29,9 @@ def run_pull(wanted: str, *, yes: bool, dry_run: bool, replace: bool = False) ->
             offer = _replacing(shelf, offer)
         show(offer.text)
         if offer.refusal and not offer.missing:  # nothing is missing
-            say(offer.refusal)
-            return 0
+            why, code = _unusable(shelf, offer)
+            say(f"{offer.refusal} {why}".rstrip())
+            return code
         if offer.refusal:
             raise CommandError(offer.refusal + _other_way(offer))
         if dry_run:
@@ -61,8 +62,22 @@ def _fetch(shelf: Shelf, offer: Offer) -> int:
     lines.finish(getting)
     if getting.phase is not Phase.DONE:
         raise CommandError(ended_words(getting))
-    show(f"{ended_words(getting)}. Use it with: slipstream --model {offer.key}")
-    return 0
+    why, code = _unusable(shelf, offer)
+    show(f"{ended_words(getting)}. {why or f'Use it with: slipstream --model {offer.key}'}")
+    return code
+
+
+def _unusable(shelf: Shelf, offer: Offer) -> tuple[str, int]:
+    """A sentence about what is here and is no model to talk to, and the exit code: what is not whole is a failure, a
+    projector or an embedding model is not."""
+    try:
+        models = shelf.models(offer.key)
+    except ShelfError:  # two of one name, say: nothing is wrong with what arrived
+        return "", 0
+    bad = next((model for model in models if model.why_not is not None), None)
+    if bad is None:
+        return "", 0
+    return f"It cannot be chosen as a model: {bad.why_not}.", FAILED if bad.fault is not None else 0
 
 
 def _replacing(shelf: Shelf, offer: Offer) -> Offer:

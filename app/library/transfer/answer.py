@@ -129,7 +129,7 @@ def _refusal(head: Head, wanted: Wanted, longest_order: float) -> Again | Refuse
         return _later(head, longest_order)
     if not head.at_home and status in (401, 403, 404, 410):  # a signed address has run out: the hub gives a new one
         return Again("server", f"{host} refuses the file ({status})")
-    if code == "GatedRepo" and status == 401:
+    if code == "GatedRepo" and not head.with_token:
         said = f"{repo} is gated: its licence has to be accepted on the hub"
         return Refused("gated", said, f"accept it at {wanted.page}, then {LOG_IN}")
     if code == "GatedRepo":
@@ -147,6 +147,9 @@ def _refusal(head: Head, wanted: Wanted, longest_order: float) -> Again | Refuse
         return Refused("no_file", f"{host} no longer has this version of {repo}", LOOK_UP)
     if status == 401:
         return Refused("token", f"{host} wants an access token", LOG_IN)
+    if status == 403 and not head.with_token:
+        todo = f"if it is for accounts only, {LOG_IN}"
+        return Refused("token", f"{host} refuses access to {repo} (403)", todo)
     if status == 403:
         return Refused("token", f"{host} refuses access to {repo} (403)", "check what the access token may read")
     if status == 404 or code == "EntryNotFound":

@@ -10,8 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from app.library.transfer.errors import Code, TransferError
-from app.library.transfer.existing import size_of
-from app.library.transfer.sidecar import PART, beside
+from app.library.transfer.existing import kept_of, size_of
 from app.library.transfer.wanted import Wanted
 from app.library.transfer.words import kept, sentence
 from engine.files.sizes import size_words, two_sizes
@@ -33,7 +32,7 @@ def check_room(files: Iterable[Wanted]) -> None:
     """Refuse, before a byte is asked for, what cannot fit."""
     needs: dict[int, list[tuple[Wanted, int]]] = defaultdict(list)
     for wanted in files:
-        missing = wanted.size - size_of(beside(wanted.path, PART))
+        missing = wanted.size - kept_of(wanted.path)
         if missing > 0 and size_of(wanted.path) != wanted.size:
             try:
                 needs[_existing(wanted.path.parent).stat().st_dev].append((wanted, missing))
@@ -54,7 +53,7 @@ def check_room(files: Iterable[Wanted]) -> None:
 def explain(error: OSError, wanted: Wanted) -> TransferError:
     """An error of the disk in words, with what is there and what is missing."""
     path, folder = wanted.path, wanted.path.parent
-    done = size_of(beside(path, PART))
+    done = kept_of(path)
     stays = kept(done, wanted.size)
     code: Code = "disk"
     number = error.errno

@@ -13,12 +13,13 @@ import httpx2
 
 from app.library.transfer.client import make_client
 from app.library.transfer.control import Control
-from app.library.transfer.disk import check_room
+from app.library.transfer.disk import check_room, explain
 from app.library.transfer.errors import TransferError
 from app.library.transfer.fetch import Fetch
 from app.library.transfer.patience import Patience
 from app.library.transfer.progress import Overall, overall
-from app.library.transfer.wanted import Wanted
+from app.library.transfer.wanted import Arrived, Wanted
+from app.library.transfer.words import sentence
 
 EVERY = 0.125
 """Seconds between two reports of progress; the last one comes at once."""
@@ -42,18 +43,21 @@ class Download:
         wait_for_other: bool = False,
         replace: Callable[[Path], bool] = lambda path: False,
         on_published: Callable[[Wanted], None] | None = None,
+        why_unusable: Callable[[Sequence[Arrived]], str | None] = lambda arrived: None,
     ) -> None:
         """``wait_for_other``: wait for another process that fetches the same file, instead of the error ``busy``.
         ``replace``: whether to put the new file, once it is whole, in the place of a different one of its name, instead
         of the error ``exists``; asked before the first byte, and again when the new one is whole. A file that is
         paused by its own control keeps its place among the ``at_once``. ``on_published``: called on a thread of the
-        download for every file that was fetched, once it has its name."""
+        download for every file that was fetched, once it has its name. ``why_unusable``: asked about each set that is
+        whole, before any of it has its name; what it returns is why the set is thrown away instead."""
         self.control = control or Control()
         """Of all files."""
         self.errors: dict[Path, TransferError] = {}
         """What went wrong, by the path of the file."""
         self._on_progress = on_progress
         self._at_once = at_once
+        self._why_unusable = why_unusable
         self._http: httpx2.Client | None = None
         self._lock = threading.Lock()
         self._crash: BaseException | None = None
@@ -157,12 +161,30 @@ class Download:
         with self._lock:
             if any(part.progress.state != "ready" for part in one):
                 return
+            if (refused := self._refused(one)) is not None:
+                self.errors[fetch.wanted.path] = refused
+                return
             for part in reversed(one):
                 try:
                     part.publish()
                 except TransferError as error:
                     self.errors[part.wanted.path] = error
                     return
+
+    def _refused(self, one: Sequence[Fetch]) -> TransferError | None:
+        """The error for a set that is whole and cannot be used; then nothing is left of what was fetched of it."""
+        try:
+            why = self._why_unusable([part.arrived for part in one])
+        except OSError as error:
+            return explain(error, one[0].wanted)
+        if why is None:
+            return None
+        for part in one:
+            part.throw_away()
+        them = "they were" if len(one) > 1 else "it was"
+        said = f"{one[0].wanted.name}: all of it arrived, and it is no model that can be used: {why}"
+        todo = "the hub has nothing else under that name, so choose another file"
+        return TransferError("no_model", sentence(said, f"{them} deleted", todo), one[0].wanted.path)
 
     def _client(self) -> httpx2.Client:
         with self._lock:

@@ -24,6 +24,7 @@ Code = Literal[
     "changed",  # the hub has another file there now
     "hash_mismatch",
     "empty",
+    "no_model",  # whole, and nothing that can be run
     "disk_full",
     "too_large",  # for the file system
     "disk",  # any other fault of it

@@ -7,6 +7,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from app.library.transfer.part import BLOCK
+from app.library.transfer.plain import plain_size
+from app.library.transfer.sidecar import PART, beside
 from app.library.transfer.wanted import Wanted
 from engine.files.sizes import two_sizes
 
@@ -36,6 +38,11 @@ def size_of(file: Path) -> int:
         return file.stat().st_size
     except OSError:
         return 0
+
+
+def kept_of(path: Path) -> int:
+    """Bytes that are kept of the file that would be at ``path``, while it is not whole."""
+    return plain_size(beside(path, PART)) or 0
 
 
 def _hash_of(wanted: Wanted, watch: Callable[[int], None]) -> str:

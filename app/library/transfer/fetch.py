@@ -14,14 +14,14 @@ from app.library.transfer import answer
 from app.library.transfer.control import Control
 from app.library.transfer.disk import explain
 from app.library.transfer.errors import Again, Refused, StartOver, TransferError
-from app.library.transfer.existing import difference, size_of
+from app.library.transfer.existing import difference, kept_of
 from app.library.transfer.lock import WriterLock
 from app.library.transfer.part import Part
 from app.library.transfer.patience import Patience
 from app.library.transfer.progress import Meter, Progress, State
 from app.library.transfer.sidecar import LOCK, PART, beside
 from app.library.transfer.stream import Head, Stream
-from app.library.transfer.wanted import Wanted
+from app.library.transfer.wanted import Arrived, Wanted
 from app.library.transfer.words import duration, kept, sentence
 from engine.files.sizes import size_words
 
@@ -84,6 +84,19 @@ class Fetch:
             raise self._failed(explain(error, self.wanted)) from None
         except TransferError as error:
             raise self._failed(error) from None
+
+    @property
+    def arrived(self) -> Arrived:
+        """Where the whole file is."""
+        path = self.wanted.path
+        return Arrived(path, path if self._there else beside(path, PART))
+
+    def throw_away(self) -> None:
+        """Delete what was fetched; a file that was there before stays."""
+        if not self._there:
+            self._part.remove()
+        self._lock.release()
+        self._meter.enter("failed", self.wanted.size if self._there else 0)
 
     def publish(self) -> None:
         """Give it its name."""
@@ -279,4 +292,4 @@ class Fetch:
         return TransferError(reason.code, sentence(said, stays, reason.todo), self.wanted.path)
 
     def _kept(self) -> int:
-        return size_of(beside(self.wanted.path, PART))
+        return kept_of(self.wanted.path)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from app.library.transfer import sidecar
 from app.library.transfer.lock import WriterLock
+from app.library.transfer.plain import plain_size
 from app.library.transfer.sidecar import FRESH, LOCK, PART, SIDECAR, beside
 
 
@@ -37,8 +37,7 @@ def find_unfinished(folder: Path) -> list[Unfinished]:
                 continue
             path = Path(place) / name.removesuffix(PART)
             kept = sidecar.read(beside(path, SIDECAR))
-            with contextlib.suppress(OSError):
-                done = beside(path, PART).stat().st_size
+            if (done := plain_size(beside(path, PART))) is not None:  # a link there is not ours
                 found.append(Unfinished(path, done, kept.size if kept else None, kept.url if kept else None))
     return found
 

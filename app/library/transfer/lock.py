@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+from app.library.transfer.plain import open_plain
 from app.locks import is_at, try_lock
 
 
@@ -24,7 +25,7 @@ class WriterLock:
     def take(self) -> bool:
         """Whether it is ours now; false while somebody else has it."""
         while not self.held:
-            descriptor = os.open(self._file, os.O_RDWR | os.O_CREAT, 0o600)
+            descriptor = open_plain(self._file, os.O_RDWR | os.O_CREAT, 0o600)
             if not try_lock(descriptor):
                 os.close(descriptor)
                 return False

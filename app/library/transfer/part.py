@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Literal
 
 from app.library.transfer import sidecar
+from app.library.transfer.plain import open_plain
 from app.library.transfer.sidecar import FRESH, PART, SIDECAR, Sidecar, beside
 from app.library.transfer.wanted import Hasher, Wanted
 
@@ -44,9 +45,9 @@ class Part:
     def open(self, watch: Callable[[int], None]) -> Found:
         """Open what an earlier run has left, or begin. ``watch`` is told how far the reading is, and may raise."""
         kept, size = sidecar.read(self._sidecar_path), _size(self.path)
-        if size is None:
+        if size is None and not self.path.is_symlink():
             self._sidecar.write(self._sidecar_path)  # first, so that no part is ever without
-        self._file = FileIO(self.path, "x+" if size is None else "r+")
+        self._file = FileIO(self.path, "x+" if size is None else "r+", opener=open_plain)
         found = self._judge(kept, size or 0)
         if found == "beginning":
             if kept is not None:

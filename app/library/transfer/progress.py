@@ -28,6 +28,9 @@ BETWEEN_SAMPLES = 0.1
 WINDOW = 5.0
 """Seconds that the rate is taken over."""
 
+SILENCE = 3.0
+"""Seconds without a byte from which on that is said."""
+
 SHORTEST = 0.5
 """Seconds below which a rate would be noise."""
 
@@ -45,6 +48,8 @@ class Progress:
     """Bytes a second from the network, over the last few seconds."""
     left: float | None = None
     """Seconds, when they can be told."""
+    silent: bool = False
+    """Connected, and nothing has come for :data:`SILENCE`."""
     wait: float = 0.0
     """Seconds until the next try; 0 when it does not depend on time."""
     reason: str = ""
@@ -64,6 +69,12 @@ class Overall:
     left: float | None
     files: tuple[Progress, ...]
 
+    @property
+    def silent(self) -> bool:
+        """Whether nothing comes of any file that is connected."""
+        connected = [file for file in self.files if file.state == "receiving"]
+        return bool(connected) and all(file.silent for file in connected)
+
 
 class Meter:
     """Counts one file's bytes. One thread counts; any thread may look at :attr:`progress`."""
@@ -72,6 +83,7 @@ class Meter:
         self._clock = clock
         self._now = Progress(path, "queued", 0, total)
         self._samples: deque[tuple[float, int]] = deque()
+        self._grew_at = clock()
 
     @property
     def progress(self) -> Progress:
@@ -81,10 +93,14 @@ class Meter:
         """The transfer is in this state now."""
         if state != self._now.state:
             self._samples.clear()
-        self._now = replace(self._now, state=state, done=done, wait=wait, reason=reason, rate=0.0, left=None)
+            self._grew_at = self._clock()
+        self._now = replace(
+            self._now, state=state, done=done, wait=wait, reason=reason, rate=0.0, left=None, silent=False
+        )
 
     def advance(self, done: int) -> None:
         """So many bytes are there now."""
+        self._grew_at = self._clock()
         self._now = replace(self._now, done=done)
         self.tick()
 
@@ -104,7 +120,7 @@ class Meter:
         if now - began >= SHORTEST:
             rate = (self._now.done - before) / (now - began)
             left = (self._now.total - self._now.done) / rate if rate > 0 else None
-            self._now = replace(self._now, rate=rate, left=left)
+            self._now = replace(self._now, rate=rate, left=left, silent=now - self._grew_at >= SILENCE)
 
 
 def overall(files: Sequence[Progress]) -> Overall:

@@ -8,6 +8,7 @@ import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from app.library.transfer.plain import open_plain
 from app.library.transfer.wanted import Wanted
 
 PART = ".part"
@@ -17,6 +18,7 @@ FRESH = ".part.json.tmp"
 """The sidecar while it is written."""
 
 VERSION = 1
+_MOST_BYTES = 65_536
 
 
 @dataclass(frozen=True)
@@ -51,18 +53,21 @@ class Sidecar:
         """Replace the file in one step: a kill leaves the old one or the new one."""
         fresh = file.with_name(file.name.removesuffix(SIDECAR) + FRESH)
         try:
-            fresh.write_text(json.dumps({"version": VERSION, **asdict(self)}), encoding="utf-8")
+            with open(fresh, "wb", opener=open_plain) as written:
+                written.write(json.dumps({"version": VERSION, **asdict(self)}).encode())
             os.replace(fresh, file)
         except OSError:
             with contextlib.suppress(OSError):
-                fresh.unlink(missing_ok=True)
+                if not fresh.is_symlink():  # one that somebody laid there is left to them
+                    fresh.unlink(missing_ok=True)
             raise
 
 
 def read(file: Path) -> Sidecar | None:
     """What is there, or nothing where that makes no sense: anybody can write into the folder."""
     try:
-        found = json.loads(file.read_bytes())
+        with open(file, "rb", opener=open_plain) as opened:
+            found = json.loads(opened.read(_MOST_BYTES))
         if found.pop("version") != VERSION:
             return None
         sidecar = Sidecar(**found)

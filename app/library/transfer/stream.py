@@ -46,6 +46,8 @@ class Head:
     hub_etag: str | None
     """The hub's identity of the file, told on the way."""
     hub_size: int | None
+    with_token: bool = False
+    """Whether the hub was shown an access token."""
 
 
 class Stream:
@@ -97,13 +99,14 @@ class Stream:
         url, headers, at_home = httpx2.URL(self._url), self._headers, True
         hub_etag: str | None = None
         hub_size: int | None = None
+        with_token = any(name.lower() == "authorization" for name in headers)
         for _ in range(MAX_REDIRECTS + 1):
             with self._asked(url, headers) as response:
                 hub_etag = hub_etag or normal_etag(response.headers.get("X-Linked-Etag"))
                 hub_size = hub_size if hub_size is not None else _count(response.headers.get("X-Linked-Size"))
                 if not response.has_redirect_location:
                     told = {name.lower(): value for name, value in response.headers.items()}
-                    head = Head(response.status_code, told, host_of(str(url)), at_home, hub_etag, hub_size)
+                    head = Head(response.status_code, told, host_of(str(url)), at_home, hub_etag, hub_size, with_token)
                     return self._pass_on(head, response)
                 target = _redirected(url, response.headers["Location"])
             if target.origin != url.origin:

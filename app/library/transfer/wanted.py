@@ -102,6 +102,14 @@ class Wanted:
         return bool(kind.fullmatch(told)) and told != self.expected
 
 
+@dataclass(frozen=True)
+class Arrived:
+    """A whole file before it has its name: what it will be called, and where its bytes are now."""
+
+    path: Path
+    bytes_at: Path
+
+
 def host_of(url: str) -> str:
     """Host of an address, with the port where that is unusual."""
     parts = urlsplit(url)

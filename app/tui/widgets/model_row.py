@@ -9,7 +9,7 @@ from textual.content import Content
 
 from app.clean import clean_line
 from app.library.records import Entry, Getting, Phase, State
-from app.library.words import left_words, percent, rate_words, size_cell, speed_words, state_words
+from app.library.words import SILENT, left_words, percent, rate_words, size_cell, speed_words, state_words
 
 WIDE: Final = 98
 """Cells from which on there is room for every column."""
@@ -55,8 +55,9 @@ def heading(at: Columns) -> Content:
 def row(entry: Entry, at: Columns, *, use: str = "", getting: Getting | None = None) -> Content:
     """The row of ``entry``. ``use``: how it is used now; ``getting``: its download, if there is one."""
     title = Content.styled(clean_line(entry.title, 120), "$foreground" if entry.usable else "$muted")
+    size = getting.total if entry.size is None and getting is not None else entry.size
     numbers = (
-        (at.size, size_cell(entry.size), "$muted"),
+        (at.size, size_cell(size), "$muted"),
         (at.memory, size_cell(entry.memory), "$warning" if entry.fits is False else "$muted"),
         (at.speed, speed_words(entry), "$muted"),
     )
@@ -94,10 +95,12 @@ def _moving(getting: Getting, width: int) -> Content:
     """``▇▇▇▁▁▁▁▁  41 %   12 MB/s   3 min``; the bar goes where there is no room."""
     cells = 8 if width >= 40 else 6 if width >= 28 else 0
     filled = min(cells, max(1 if getting.done and cells else 0, int(getting.share * cells)))
-    warm = getting.phase in (Phase.FAILED, Phase.STALLED)
+    warm = getting.phase in (Phase.FAILED, Phase.STALLED) or getting.silent
     bar = [("▇" * filled, "$warning" if warm else "$accent"), ("▁" * (cells - filled), "$faint")]
     share = f"{' ' * bool(cells)}{percent(getting):>3} %"
-    if getting.phase is Phase.FETCHING:
+    if getting.silent:
+        rest = f"  {SILENT}"
+    elif getting.phase is Phase.FETCHING:
         rest = f"  {rate_words(getting.speed):>8}  {left_words(getting.left):>6}"
     else:
         rest = f"  {getting.phase}"

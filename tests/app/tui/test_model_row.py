@@ -47,6 +47,22 @@ def test_a_row_that_is_fetched_shows_share_speed_and_time(width: int) -> None:
     assert "3 min" in text
 
 
+def test_a_row_of_unknown_size_shows_what_is_being_fetched() -> None:
+    unknown = replace(QWEN, size=None)
+    at = columns(118)
+    assert " – " in row(unknown, at).plain
+    moving = replace(getting(1_300_000_000), total=2_500_000_000)
+    assert "   2.5 GB " in row(unknown, at, getting=moving).plain
+    assert "   3.1 GB " in row(QWEN, at, getting=moving).plain, "what is here already counts, too"
+
+
+@pytest.mark.parametrize("width", [78, 118])
+def test_a_row_that_gets_nothing_says_so(width: int) -> None:
+    text = row(QWEN, columns(width), getting=getting(1_300_000_000, speed=0.0, silent=True)).plain
+    assert "41 %  stalled, no data" in text
+    assert "kB/s" not in text
+
+
 def test_speeds_are_shown_only_where_they_were_measured() -> None:
     assert speed_words(STARTER) == "42 tok/s 1.04x"
     assert speed_words(MISTRAL) == "6.3 tok/s"
@@ -55,6 +71,8 @@ def test_speeds_are_shown_only_where_they_were_measured() -> None:
 
 def test_words_of_progress() -> None:
     assert progress_words(getting(1_300_000_000)) == "41 %  1.3 of 3.1 GB  12 MB/s  3 min left"
+    silent = getting(1_300_000_000, speed=0.0, silent=True)
+    assert progress_words(silent) == "41 %  1.3 of 3.1 GB  stalled, no data"
     assert progress_words(getting(1_300_000_000, Phase.PAUSED)) == "41 %  1.3 of 3.1 GB  paused"
     assert progress_words(getting(1_300_000_000, Phase.CHECKING)) == "41 %  1.3 of 3.1 GB  checking"
     assert progress_words(getting(QWEN.size or 0, Phase.DONE)) == "3.1 GB  whole"

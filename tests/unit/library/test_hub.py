@@ -101,6 +101,19 @@ def test_a_gated_repository_says_where_and_how(hub: fake.Hub, monkeypatch: pytes
     assert hub.seen("cdn/*") == []
 
 
+def test_a_403_without_a_token_speaks_of_no_account(
+    hub: fake.Hub, monkeypatch: pytest.MonkeyPatch, repo: fake.Repo
+) -> None:
+    repo.gated = "manual"
+    seen = Hub().repo(REPO)
+    hub.misbehave("resolve/*", methods=("GET", "HEAD"), status=403, headers={"X-Error-Code": "GatedRepo"})
+    with pytest.raises(HubError) as error:
+        Hub().check_access(seen, "some-Q4_K_M.gguf")
+    assert str(error.value) == (
+        f"{REPO} is gated: accept its licence at {hub.url}/{REPO}, then log in with `hf auth login` or set HF_TOKEN."
+    )
+
+
 def test_a_file_that_went_away(hub: fake.Hub, repo: fake.Repo) -> None:
     with pytest.raises(HubError) as error:
         Hub().check_access(Hub().repo(REPO), "gone.gguf")

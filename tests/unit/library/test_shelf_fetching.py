@@ -8,6 +8,7 @@ import pytest
 
 from app.library.records import Phase, ShelfError, State
 from app.library.shelf import Shelf
+from app.library.words import ended_words
 from tests.fixtures.homes import ONE_TARGET, SHARED_DRAFT, Home
 from tests.fixtures.hub import Hub
 from tests.unit.library.shelves import HASTY, SOON, entry, pull, until
@@ -66,6 +67,24 @@ def test_cancel_deletes_what_has_arrived(home: Home, hub: Hub, shelf: Shelf) -> 
     until(shelf, "one", Phase.CANCELLED)
     assert home.names() == []
     assert entry(shelf, "one").state is State.ABSENT
+
+
+def test_giving_up_says_what_became_of_the_bytes(home: Home, hub: Hub, shelf: Shelf) -> None:
+    hub.misbehave("cdn/*", throttle=20_000)
+    shelf.start(shelf.plan("one"))
+    hub.wait_sent(10_000, "cdn/*")
+    shelf.cancel("one")
+    ended = until(shelf, "one", Phase.CANCELLED)
+    assert ended_words(ended) == "One with draft was given up; what had arrived of it is deleted."
+
+
+def test_giving_up_what_has_failed_forgets_what_was_kept(home: Home, hub: Hub, shelf: Shelf) -> None:
+    hub.misbehave("cdn/org/one-GGUF/*", cut_after=5_000, times=1)
+    hub.misbehave("cdn/org/one-GGUF/*", skip=1, status=404)
+    assert "kept" in pull(shelf, "one").trouble
+    shelf.cancel("one")
+    ended = until(shelf, "one", Phase.CANCELLED)
+    assert ended_words(ended) == "One with draft was given up; what had arrived of it is deleted."
 
 
 def test_a_failure_says_what_was_kept_and_can_be_tried_again(home: Home, hub: Hub, shelf: Shelf) -> None:

@@ -230,6 +230,7 @@ def test_a_meter_tells_the_rate_of_the_last_seconds_and_falls_to_zero() -> None:
     for step in range(1, 41):  # 100 bytes every 0.1 s
         now = step / 10
         meter.advance(step * 100)
+        assert not meter.progress.silent
     assert meter.progress.rate == pytest.approx(1000, rel=0.05)
     assert meter.progress.left == pytest.approx(6, rel=0.05)
     while now < 8:
@@ -239,13 +240,20 @@ def test_a_meter_tells_the_rate_of_the_last_seconds_and_falls_to_zero() -> None:
     while now < 10:
         now += 0.1
         meter.tick()
-    assert (meter.progress.rate, meter.progress.left) == (0, None)
+    assert (meter.progress.rate, meter.progress.left, meter.progress.silent) == (0, None, True)
     meter.enter("waiting", 4000, wait=3, reason="why")
     assert (meter.progress.rate, meter.progress.wait, meter.progress.reason) == (0, 3, "why")
     meter.enter("receiving", 4000)
     now += 0.1
     meter.advance(4100)
     assert meter.progress.rate == 0, "too short to tell"
+
+
+def test_a_download_is_silent_when_nothing_comes_of_any_file_that_is_connected() -> None:
+    quiet = Progress(Path("a"), "receiving", 1, 2, silent=True)
+    assert overall([quiet, Progress(Path("b"), "queued", 0, 2)]).silent
+    assert not overall([quiet, Progress(Path("b"), "receiving", 1, 2)]).silent
+    assert not overall([Progress(Path("b"), "connecting", 1, 2)]).silent
 
 
 @pytest.mark.parametrize(

@@ -58,8 +58,8 @@ NOTHING = "nothing of it was received"
             RESOLVE,
             {"status": 403, "headers": GATED},
             "gated",
-            f"{REPO} is gated, and this account has no access to it yet",
-            f"ask for it at http://HUB/{REPO}; the token must be allowed to read gated repositories",
+            f"{REPO} is gated: its licence has to be accepted on the hub",
+            f"accept it at http://HUB/{REPO}, then log in: hf auth login",
         ),
         (
             RESOLVE,
@@ -74,7 +74,7 @@ NOTHING = "nothing of it was received"
             {"status": 403},
             "token",
             f"HUB refuses access to {REPO} (403)",
-            "check what the access token may read",
+            "if it is for accounts only, log in: hf auth login",
         ),
         (
             RESOLVE,
@@ -202,3 +202,31 @@ def test_what_the_server_can_do(
     assert (error.code, str(error)) == (code, sentence.replace("CDN", host_of(hub.cdn_url)))
     assert error.path == tmp_path / NAME
     assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "happened", "todo"),
+    [
+        (
+            403,
+            GATED,
+            f"{REPO} is gated, and this account has no access to it yet",
+            f"ask for it at http://HUB/{REPO}; the token must be allowed to read gated repositories",
+        ),
+        (
+            401,
+            GATED,
+            f"{REPO} is gated, and this account has no access to it yet",
+            f"ask for it at http://HUB/{REPO}; the token must be allowed to read gated repositories",
+        ),
+        (403, {}, f"HUB refuses access to {REPO} (403)", "check what the access token may read"),
+    ],
+)
+def test_an_account_that_is_logged_in_is_spoken_of(
+    hub: Hub, tmp_path: Path, status: int, headers: dict[str, str], happened: str, todo: str
+) -> None:
+    hub.tokens.add("hf_known")
+    offer(hub)
+    hub.misbehave(RESOLVE, status=status, headers=headers)
+    sentence = f"{NAME}: {happened}; {NOTHING}; {todo}.".replace("HUB", host_of(hub.url))
+    assert str(failure(want(hub, tmp_path, token="hf_known"))) == sentence
