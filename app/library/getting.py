@@ -48,8 +48,8 @@ class Errand:
     """Files that become visible together; each set is one model."""
     begun: Callable[[], None] = lambda: None
     """Called before the first byte, in the download's thread; may raise OSError."""
-    published: Callable[[Wanted], None] | None = None
-    """Called for every file that was fetched, when it has its name; may raise OSError."""
+    whole: Callable[[Arrived], None] | None = None
+    """Called for every file that was fetched, just before it gets its name; may raise OSError."""
     why_unusable: Callable[[Sequence[Arrived]], str | None] = lambda arrived: None
     """Why a set that is whole is no model, in one phrase; then it is deleted again. May raise OSError."""
     replace: Callable[[Path], bool] = lambda path: False
@@ -156,7 +156,7 @@ class Downloads:
                 patience=self._patience,
                 wait_for_other=True,
                 replace=errand.replace,
-                on_published=errand.published,
+                on_whole=errand.whole,
                 why_unusable=errand.why_unusable,
             ).run()
         except TransferError as error:
@@ -207,6 +207,7 @@ def _snapshot(job: _Job) -> Getting:
         speed=now.rate if now and phase is Phase.FETCHING else 0.0,
         silent=now is not None and phase is Phase.FETCHING and now.silent,
         trouble=job.trouble or reason,
+        note=" ".join(f"{file.path.name}: {file.note}." for file in files if file.note),
         unfinished=sum(kept_of(path) for path in errand.paths),
         files=tuple(
             FileProgress(file.path.name, file.done, file.total, _phase(file.state), file.rate) for file in files

@@ -73,10 +73,10 @@ def read_origin(file: Path) -> Origin | None:
     return origin if sound and all(value is None or isinstance(value, str) for value in hashes) else None
 
 
-def write_origin(file: Path, origin: Origin) -> None:
-    """Keep ``origin`` beside ``file``, which is whole: the whole note or none. OSError when the folder cannot be
-    written, or the file is not there."""
-    _write(file, replace(origin, changed=file.stat().st_mtime_ns, damaged=None))
+def write_origin(file: Path, origin: Origin, bytes_at: Path | None = None) -> None:
+    """Keep ``origin`` beside ``file``, which is whole: the whole note or none. ``bytes_at``: where the file is now, if
+    it has yet to get its name. OSError when the folder cannot be written, or the file is not there."""
+    _write(file, replace(origin, changed=(bytes_at or file).stat().st_mtime_ns, damaged=None))
 
 
 def own_origin(file: Path) -> Origin | None:

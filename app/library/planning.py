@@ -24,7 +24,7 @@ from app.library.records import Offer, ShelfError
 from app.library.replacing import Watch, look_at, why_it_stays
 from app.library.room import Room
 from app.library.transfer.errors import TransferError
-from app.library.transfer.wanted import Wanted
+from app.library.transfer.wanted import Arrived, Wanted
 
 WORKING_MEMORY = 0.8e9
 """Bytes for caches and buffers, where nothing is known of a model but its size."""
@@ -84,8 +84,9 @@ def errand_for(offer: Offer) -> Errand:
             if not file.destination.exists():
                 forget_origin(file.destination)  # of a file that is gone: whatever is put here is not that one
 
-    def published(wanted: Wanted) -> None:
-        write_origin(wanted.path, origins[wanted.path])
+    def whole(file: Arrived) -> None:
+        # First the note, then the name: a full disk must not leave a file that nobody knows we fetched.
+        write_origin(file.path, origins[file.path], file.bytes_at)
 
     def may_replace(path: Path) -> bool:
         if (standing := agreed.get(path)) is not None:
@@ -97,7 +98,7 @@ def errand_for(offer: Offer) -> Errand:
         title=offer.title,
         sets=tuple(tuple(_wanted(file, hub) for file in one) for one in missing),
         begun=begun,
-        published=published,
+        whole=whole,
         why_unusable=why_no_model,
         replace=may_replace,
     )

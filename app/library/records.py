@@ -171,6 +171,8 @@ class Getting:
     """It is connected, and nothing has come for some seconds."""
     trouble: str = ""
     """What went wrong, what was kept, what to do: for a download that failed or waits to try again."""
+    note: str = ""
+    """What happened on the way that a person should know, such as a start from zero; the sentence names the file."""
     files: tuple[FileProgress, ...] = ()
     unfinished: int = 0
     """Bytes on this disk of files that are not whole: what giving it up deletes."""

@@ -172,6 +172,13 @@ def test_what_was_here_before_and_is_no_model_is_a_failure(home: Home, hub: Hub,
     )
 
 
+def test_a_start_from_zero_is_told(home: Home, slipstream: Slipstream) -> None:
+    home.put(f"{ONE_TARGET}.part", b"x" * (len(home.files[ONE_TARGET]) + 1))
+    result = slipstream("models", "pull", "one", "--yes")
+    assert result.code == 0
+    assert result.err.count("one-Q8_0.gguf: what was kept was damaged: started from zero.\n") == 1
+
+
 def test_names_that_lead_elsewhere_are_refused_before_any_request(home: Home, hub: Hub, slipstream: Slipstream) -> None:
     result = slipstream("models", "pull", "../../evil")
     assert result.code == 1

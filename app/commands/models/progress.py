@@ -27,9 +27,13 @@ class ProgressLines:
         self._said_at = float("-inf")
         self._said: tuple[Phase, str] | None = None
         self._quarter = 0
+        self._note = ""
 
     def show(self, getting: Getting) -> None:
         """As it is now."""
+        if not self._terminal and getting.note not in ("", self._note):
+            self._note = getting.note
+            say(getting.note)
         if self._terminal:
             self._draw(getting)
         elif time.monotonic() - self._said_at >= PLAIN_SECONDS or self._news(getting):
@@ -58,6 +62,8 @@ class ProgressLines:
         lines = [_line(file, names, getting)[:width] for file in files]
         if getting.phase is Phase.STALLED and getting.trouble:
             lines.append(clean_line(getting.trouble)[:width])
+        if getting.note:
+            lines.append(clean_line(getting.note)[:width])
         up = f"\x1b[{self._drawn}A" if self._drawn else ""
         lines += [""] * (self._drawn - len(lines))
         self._drawn = len(lines)

@@ -61,7 +61,8 @@ def explain(error: OSError, wanted: Wanted) -> TransferError:
         code, missing = "disk_full", wanted.size - done
         free = free_bytes(folder)
         free_words = "" if free is None else f", {size_words(free)} are free"
-        happened = f"the disk is full: {size_words(missing)} more are needed in {folder}{free_words}"
+        more = f"{size_words(missing)} more are" if missing > 0 else "a little more is"
+        happened = f"the disk is full: {more} needed in {folder}{free_words}"
         todo = "make room and start it again to continue"
     elif number == errno.EFBIG:
         code = "too_large"

@@ -42,15 +42,16 @@ class Download:
         patience: Patience | None = None,
         wait_for_other: bool = False,
         replace: Callable[[Path], bool] = lambda path: False,
-        on_published: Callable[[Wanted], None] | None = None,
+        on_whole: Callable[[Arrived], None] | None = None,
         why_unusable: Callable[[Sequence[Arrived]], str | None] = lambda arrived: None,
     ) -> None:
         """``wait_for_other``: wait for another process that fetches the same file, instead of the error ``busy``.
         ``replace``: whether to put the new file, once it is whole, in the place of a different one of its name, instead
         of the error ``exists``; asked before the first byte, and again when the new one is whole. A file that is
-        paused by its own control keeps its place among the ``at_once``. ``on_published``: called on a thread of the
-        download for every file that was fetched, once it has its name. ``why_unusable``: asked about each set that is
-        whole, before any of it has its name; what it returns is why the set is thrown away instead."""
+        paused by its own control keeps its place among the ``at_once``. ``on_whole``: called on a thread of the
+        download for every file that was fetched, just before it gets its name; its OSError keeps it from that.
+        ``why_unusable``: asked about each set that is whole, before any of it has its name; what it returns is why the
+        set is thrown away instead."""
         self.control = control or Control()
         """Of all files."""
         self.errors: dict[Path, TransferError] = {}
@@ -66,7 +67,7 @@ class Download:
             client=self._client,
             patience=patience or Patience(),
             wait_for_other=wait_for_other,
-            on_published=on_published,
+            on_whole=on_whole,
         )
         self._sets = [
             [make(wanted, Control(self.control), replace=partial(replace, wanted.path)) for wanted in one]

@@ -47,7 +47,7 @@ class Fetch:
         *,
         wait_for_other: bool = False,
         replace: Callable[[], bool] = lambda: False,
-        on_published: Callable[[Wanted], None] | None = None,
+        on_whole: Callable[[Arrived], None] | None = None,
     ) -> None:
         self.wanted = wanted
         self.control = control
@@ -55,7 +55,7 @@ class Fetch:
         self._patience = patience
         self._wait_for_other = wait_for_other
         self._replace = replace
-        self._on_published = on_published
+        self._on_whole = on_whole
         self._meter = Meter(wanted.path, wanted.size)
         self._lock = WriterLock(beside(wanted.path, LOCK))
         self._part = Part(wanted)
@@ -103,10 +103,10 @@ class Fetch:
         try:
             if not self._there:
                 self._refuse_newcomer()
+                if self._on_whole is not None:
+                    self._on_whole(self.arrived)
                 self._part.publish()
                 self._there = True
-                if self._on_published is not None:
-                    self._on_published(self.wanted)
         except OSError as error:
             raise self._failed(explain(error, self.wanted)) from None
         except TransferError as error:

@@ -154,6 +154,9 @@ class ModelsScreen(UseActions):
                 if getting.phase not in (Phase.DONE, Phase.CANCELLED)
             }
         )
+        for key, getting in self.downloads.items():
+            if getting.note and (key not in before or before[key].note != getting.note):
+                self.query_one(NoticeLine).also(getting.note, "warning")
         ended = [
             getting
             for key, getting in self.downloads.items()

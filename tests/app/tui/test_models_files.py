@@ -149,6 +149,18 @@ async def test_a_line_that_went_silent_says_so_and_shows_no_speed() -> None:
         assert "MB/s" not in it.shown
 
 
+async def test_a_start_from_zero_is_told_once() -> None:
+    words = "Qwen3-4B-Q4_K_M.gguf: what was kept was damaged: started from zero."
+    shelf = FakeShelf()
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        await fetching(it, shelf)
+        shelf.moving[QWEN.key] = getting(100_000_000, note=words)
+        await it.sees(words)
+        shelf.moving[QWEN.key] = getting(1_000_000_000, note=words)
+        await it.sees("31 %")
+        assert it.shown.count(words) == 1
+
+
 async def test_a_plan_that_is_refused_shows_why_and_cannot_be_agreed_to() -> None:
     words = (
         "The disk of /home/you/models has 1.0 GB free, and 3.1 GB are to be fetched; nothing was fetched. Make room."

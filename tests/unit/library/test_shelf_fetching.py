@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import time
+from pathlib import Path
 
 import pytest
 
@@ -146,3 +148,23 @@ def test_a_hub_that_is_away_is_said_and_the_disk_still_works(
     with pytest.raises(ShelfError, match="HF_HUB_OFFLINE"):
         shelf.plan("one")
     assert entry(shelf, "one").target
+
+
+def test_a_disk_that_is_full_at_the_very_end_keeps_all_and_loses_no_note(
+    monkeypatch: pytest.MonkeyPatch, home: Home, hub: Hub, shelf: Shelf
+) -> None:
+    def full(path: Path, data: bytes) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("app.library.origins.write_whole", full)
+        failed = pull(shelf, "one")
+    assert failed.phase is Phase.FAILED
+    assert "one-Q8_0.gguf: the disk is full: a little more is needed in " in failed.trouble
+    assert failed.trouble.endswith("are kept; make room and start it again to continue.")
+    assert f"{ONE_TARGET}.part" in home.names()
+    before = hub.sent("cdn/*")
+    shelf.resume("one")
+    until(shelf, "one", Phase.DONE)
+    assert hub.sent("cdn/*") == before, "nothing is fetched again"
+    assert entry(shelf, "one").own
