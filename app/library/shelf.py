@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from app import paths
 from app.library.added_folders import AddedFolderError, add_folder, added_folders, remove_folder
 from app.library.found import OURS
-from app.library.inventory import PairHere
+from app.library.inventory import Inventory, PairHere
 from app.library.looking import Looking
-from app.library.records import Offer, Removal, ShelfError, Verified
+from app.library.records import Getting, Offer, Removal, ShelfError, Verified
 from app.library.removals import removal_of_begun, removal_of_model, removal_of_pair, remove_files
 from app.library.replacing import Watch
 from app.library.verify import verify_model
@@ -86,9 +86,24 @@ class Shelf(Looking):
             if begun.name == key:
                 return removal_of_begun(begun.name, [part.path for part in begun.parts])
         found = self.find(key)
-        if isinstance(found, PairHere):
-            return removal_of_pair(found, inventory)
-        return removal_of_model(found, inventory.name(found), inventory)
+        plan = (
+            removal_of_pair(found, inventory)
+            if isinstance(found, PairHere)
+            else removal_of_model(found, inventory.name(found), inventory)
+        )
+        if (waiting := self._waits_for(plan, inventory)) is not None:
+            raise ShelfError(f"{waiting.title} is being fetched now and needs this; pause or cancel it first.")
+        return plan
+
+    def _waits_for(self, plan: Removal, inventory: Inventory) -> Getting | None:
+        """A download of a pair that has files among those which would go: it would end with a hole."""
+        running = {getting.key: getting for getting in self.downloads() if getting.running}
+        for here in inventory.pairs:
+            if (getting := running.get(here.pair.name)) is not None:
+                needed = {str(part) for model in here.models for part in model.parts}
+                if not needed.isdisjoint(plan.files):
+                    return getting
+        return None
 
     def remove(self, removal: Removal) -> int:
         """Delete as planned; returns the bytes that are free again."""

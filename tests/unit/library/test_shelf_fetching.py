@@ -114,6 +114,20 @@ def test_a_pair_is_not_offered_while_it_is_incomplete(home: Home, hub: Hub, shel
     shelf.close()
 
 
+def test_a_file_that_a_running_download_needs_is_not_deleted(home: Home, hub: Hub, shelf: Shelf) -> None:
+    assert pull(shelf, "one").phase is Phase.DONE
+    hub.misbehave("cdn/org/other-GGUF/*", stall_after=5_000)
+    shelf.start(shelf.plan("other"))
+    hub.wait_sent(5_000, "cdn/org/other-GGUF/*")
+    with pytest.raises(ShelfError, match="Other with draft is being fetched now and needs this; pause or cancel it"):
+        shelf.removal("draft-Q8_0")
+    assert shelf.removal("one-Q8_0").files, "what it does not need can go"
+    shelf.pause("other")
+    until(shelf, "other", Phase.PAUSED)
+    assert shelf.removal("draft-Q8_0").files
+    shelf.close()
+
+
 def test_the_disk_is_looked_at_before_the_first_byte(
     monkeypatch: pytest.MonkeyPatch, home: Home, hub: Hub, shelf: Shelf
 ) -> None:
