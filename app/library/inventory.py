@@ -13,7 +13,7 @@ from app.library.catalog import Catalog, ModelSource, Pair, Role
 from app.library.choice import quant_of
 from app.library.facts import FactStore
 from app.library.found import ADDED, OLLAMA, OURS, PACKAGE
-from app.library.local import LocalModel, scan
+from app.library.local import LocalModel, look_alike, scan
 from app.library.measured import MeasuredCosts
 from app.library.partly import Begun, together
 from app.library.places import places
@@ -187,10 +187,15 @@ def _complaint(one: LeftOut) -> str:
 
 def _names(models: tuple[LocalModel, ...], catalog: Catalog) -> dict[Path, str]:
     stems = {model.path: model.name if model.origin == OLLAMA else model.path.stem for model in models}
-    taken = Counter(stem.casefold() for stem in stems.values()) + Counter(pair.name for pair in catalog.pair)
+    first: dict[str, LocalModel] = {}
+    behind = {
+        m.path for m in models if (f := first.setdefault(stems[m.path].casefold(), m)) is not m and look_alike(f, m)
+    }
+    taken = Counter(stem.casefold() for path, stem in stems.items() if path not in behind)
+    taken += Counter(pair.name for pair in catalog.pair)
     return {
         path: stem
-        if taken[stem.casefold()] == 1 and (path.suffix.lower() == ".gguf" or path.stem != stem)
+        if path not in behind and taken[stem.casefold()] == 1 and (path.suffix.lower() == ".gguf" or path.stem != stem)
         else str(path)
         for path, stem in stems.items()
     }
@@ -208,6 +213,8 @@ def same_model(inventory: Inventory, wanted: str) -> list[LocalModel]:
     named = named or [copy for m in inventory.models if (copy := _copy_called(m, folded, inventory.models_dir))]
     if len(named) > 1 and len(usable := [m for m in named if m.usable]) == 1:
         return usable
+    if len(named) > 1 and all(look_alike(named[0], other) for other in named[1:]):
+        return named[:1]
     return named
 
 

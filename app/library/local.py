@@ -249,3 +249,18 @@ def _announced(part: Path) -> str | None:
     """The hash that a file had when we fetched it; None where that is not known."""
     origin = own_origin(part)
     return origin.expected if origin is not None else None
+
+
+def look_alike(one: LocalModel, other: LocalModel) -> bool:
+    """Whether two models have one file name and size, and nothing is known to differ. They may be the same and may
+    not: who names them by that means the one that was looked at first."""
+    if (one.path.name.casefold(), one.size, len(one.parts)) != (
+        other.path.name.casefold(),
+        other.size,
+        len(other.parts),
+    ):
+        return False
+    if one.size <= WHOLE * len(one.parts):
+        return False  # these were compared whole
+    hashes = zip(map(_announced, one.parts), map(_announced, other.parts), strict=True)
+    return all(None in both or both[0] == both[1] for both in hashes)

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from app.library.lookup import find_model
-from app.library.origins import beside, own_origin, read_origin
+from app.library.origins import Origin, beside, own_origin, read_origin, write_origin
 from app.library.records import Phase, ShelfError, State
 from app.library.shelf import Shelf
 from app.tui.model_choice import uses
+from engine.files.fingerprint import SPAN
+from tests.fixtures.headers import write_model
 from tests.fixtures.homes import ONE_TARGET, SHARED_DRAFT, Home
 from tests.fixtures.hub import Hub
 from tests.unit.library.shelves import SOON, entry, pull, until
@@ -173,6 +175,20 @@ def test_a_copy_is_found_by_its_own_name(home: Home, shelf: Shelf) -> None:
     assert shelf.check("another-name").usable
     with pytest.raises(ShelfError, match="Slipstream did not fetch it"):
         shelf.remove(shelf.removal("another-name"))
+
+
+def test_large_files_of_one_name_and_size_are_two_and_the_name_means_ours(home: Home, shelf: Shelf) -> None:
+    ours, theirs = (home.models / "big.gguf", home.user / ".lmstudio/models/pub/model/big.gguf")
+    for path in (ours, theirs):
+        write_model(path, size=3 * SPAN)
+    keys = [one.key for one in shelf.listing().entries]
+    assert {"big", str(theirs)} <= {*keys}, "they may be the same and may not: nobody has read them whole"
+    assert shelf.files("big") == [ours]
+    assert find_model("big") == ours
+    for path, known in ((ours, "0" * 64), (theirs, "1" * 64)):
+        write_origin(path, Origin("o/r", "c" * 40, path.name, path.stat().st_size, sha256=known))
+    with pytest.raises(ShelfError, match="big is 2 models on this disk"):
+        Shelf().files("big")
 
 
 def test_a_copy_is_never_a_draft_of_itself(home: Home, shelf: Shelf) -> None:
