@@ -157,6 +157,9 @@ class ModelsScreen(UseActions):
         for key, getting in self.downloads.items():
             if getting.note and (key not in before or before[key].note != getting.note):
                 self.query_one(NoticeLine).also(getting.note, "warning")
+        shown = self.entry.key if self.entry is not None else ""
+        if _trouble(before.get(shown)) != _trouble(self.downloads.get(shown)):
+            self.begin("details", self._look_up)
         ended = [
             getting
             for key, getting in self.downloads.items()
@@ -185,7 +188,8 @@ class ModelsScreen(UseActions):
         except ShelfError as error:
             facts = (Fact("", str(error), "warn"),)
         if self.entry is not None and self.entry.key == entry.key:
-            self.query_one(Facts).show(facts)
+            trouble = _trouble(self.downloads.get(entry.key))
+            self.query_one(Facts).show([Fact("download", trouble, "warn"), *facts] if trouble else facts)
 
     # ------------------------------------------------------------------------------------------------- searching
 
@@ -264,6 +268,12 @@ class ModelsScreen(UseActions):
         """Scroll what is said about the entry, where it is longer than its place."""
         facts = self.query_one(Facts)
         (facts.scroll_up if where == "up" else facts.scroll_down)(animate=False)
+
+
+def _trouble(getting: Getting | None) -> str:
+    """Why a download does not go on, what is kept and what to do; empty while it does."""
+    wanted = (Phase.STALLED, Phase.FAILED)
+    return getting.trouble if getting is not None and getting.phase in wanted else ""
 
 
 def _news(getting: Getting) -> tuple[str, Severity]:

@@ -149,6 +149,25 @@ async def test_a_line_that_went_silent_says_so_and_shows_no_speed() -> None:
         assert "MB/s" not in it.shown
 
 
+async def test_what_is_highlighted_says_why_it_does_not_go_on() -> None:
+    shelf = FakeShelf()
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        await fetching(it, shelf)
+        waits = "the hub cannot be reached (connection refused); tries again"
+        shelf.moving[QWEN.key] = getting(1_000_000_000, Phase.STALLED, trouble=waits)
+        await it.sees("31 %  will try again", f"download  {waits}")
+        shelf.moving[QWEN.key] = getting(1_100_000_000)
+        await it.sees("35 %")
+        await it.until(lambda: waits not in it.shown)
+        gave_up = (
+            "Qwen3-4B-Q4_K_M.gguf: connection refused, 10 times in a row; 1.1 GB of 2.5 GB are kept; start it again."
+        )
+        shelf.moving[QWEN.key] = getting(1_100_000_000, Phase.FAILED, trouble=gave_up)
+        await it.sees(
+            "download  Qwen3-4B-Q4_K_M.gguf: connection refused, 10 times in a row; 1.1 GB of 2.5 GB are kept"
+        )
+
+
 async def test_a_start_from_zero_is_told_once() -> None:
     words = "Qwen3-4B-Q4_K_M.gguf: what was kept was damaged: started from zero."
     shelf = FakeShelf()
