@@ -124,10 +124,12 @@ class FileActions(Screen[Choice | None]):
         words = f"The {size_words(getting.unfinished)} of it that are not whole would be deleted."
         if not getting.unfinished:
             words = "Nothing of it that is not whole is here."
-        words += f" {key_of('question.no')} leaves all as it is; {key_of('models.pause')} pauses."
+        pauses = f"; {key_of('models.pause')} pauses" if getting.running else ""
+        words += f" {key_of('question.no')} leaves all as it is{pauses}."
         self.ask(f"Give up {entry.title}?", words, lambda: self._give_up(entry.key))
 
     def _give_up(self, key: str) -> None:
+        self.query_one(NoticeLine).clear()  # how it failed before, and what that says was kept, is past
         self.library.cancel(key)
         self.look_again()
 

@@ -157,7 +157,7 @@ class FakeShelf:
 
     def cancel(self, key: str) -> None:
         self.did.append(("cancel", key))
-        self.moving[key] = replace(self.moving[key], phase=Phase.CANCELLED)
+        self.moving[key] = replace(self.moving[key], phase=Phase.CANCELLED, trouble="")
 
     def removal(self, key: str) -> Removal:
         self.did.append(("removal", key))

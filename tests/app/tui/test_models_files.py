@@ -93,6 +93,22 @@ async def test_cancel_asks_because_bytes_would_go() -> None:
         await it.until(lambda: "31 %" not in it.shown)
 
 
+async def test_giving_up_what_failed_leaves_no_word_of_what_was_kept() -> None:
+    words = "Qwen3-4B-Q4_K_M.gguf: connection refused, 10 times in a row; 1.0 GB of 2.5 GB are kept; start it again."
+    shelf = FakeShelf()
+    async with chat(shelf=shelf, size=(120, 40)) as it:
+        await fetching(it, shelf)
+        shelf.moving[QWEN.key] = getting(1_000_000_000)
+        await it.sees("31 %")
+        shelf.moving[QWEN.key] = getting(1_000_000_000, Phase.FAILED, trouble=words)
+        await it.sees("31 %  failed", "are kept")
+        await it.pilot.press("x")
+        await it.sees("Give up Qwen3-4B with 0.6B?", "esc leaves all as it is.")
+        await it.pilot.press("enter")
+        await it.sees("Qwen3-4B with 0.6B was given up; what had arrived of it is deleted.")
+        await it.until(lambda: "are kept" not in it.shown)
+
+
 async def test_downloads_that_end_together_are_all_told_of() -> None:
     words = "Llama-3.1-8B: the connection broke off; 1.9 GB of 6.2 GB are kept; start it again to continue."
     shelf = FakeShelf()
