@@ -13,7 +13,7 @@ from app.library.inventory import take_inventory
 from app.library.local import LocalModel, LocalScan
 from app.library.records import Check
 from app.library.room import Room
-from tests.fixtures.headers import WORDS, write_model
+from tests.fixtures.headers import WORDS, states, write_model
 from tests.fixtures.homes import Home
 
 ALONE = "The target works here, alone or with prompt lookup"
@@ -24,7 +24,7 @@ PLENTY = 10**12
 def models(folder: Path, look: Callable[..., LocalScan]) -> dict[str, LocalModel]:
     """By the name of the file."""
     write_model(folder / "target.gguf", size=400_000_000, name="target")
-    write_model(folder / "mamba.gguf", architecture="mamba", size=400_000_000, name="mamba")
+    write_model(folder / "mamba.gguf", architecture="mamba", size=400_000_000, name="mamba", extra=states("mamba"))
     write_model(folder / "small.gguf", size=4_000_000, name="small")
     write_model(folder / "large.gguf", size=390_000_000, name="large")
     write_model(folder / "stranger.gguf", tokens=[*WORDS[:-1], "odd"], name="stranger")

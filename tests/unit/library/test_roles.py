@@ -11,12 +11,9 @@ import pytest
 from app.library.local import LocalModel
 from app.library.roles import WHY_NOT
 from engine.files.header import read_header
-from tests.fixtures.headers import F16, write_header, write_model
+from tests.fixtures.headers import F16, states, write_header, write_model
 
 Only = Callable[[], LocalModel]
-
-
-STATES = {f"qwen35.ssm.{key}": 4 for key in ("conv_kernel", "inner_size", "state_size", "time_step_rank")}
 
 
 @pytest.mark.parametrize(
@@ -34,7 +31,7 @@ STATES = {f"qwen35.ssm.{key}": 4 for key in ("conv_kernel", "inner_size", "state
         ("qwen3", {"qwen3.pooling_type": 0}, "chat", None),
         ("qwen3", {"qwen3.pooling_type": 4}, "reranker", "it is a reranker: it orders texts and writes none"),
         ("eagle3", {}, "speculation head", "it is a speculation head, which reads its target's inner states"),
-        ("qwen35", {"qwen35.nextn_predict_layers": 1, **STATES}, "chat", None),
+        ("qwen35", {"qwen35.nextn_predict_layers": 1, **states("qwen35")}, "chat", None),
         ("llada", {}, "diffusion", "it is a diffusion model, which does not write from left to right"),
         ("t5", {}, "encoder-decoder", "it is an encoder-decoder model, which this engine cannot run"),
         ("wavtokenizer-dec", {}, "speech", "it is a speech model: it makes sound, not text"),

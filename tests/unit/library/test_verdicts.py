@@ -13,12 +13,9 @@ import pytest
 from app.library.local import LocalModel, LocalScan
 from app.library.verdicts import DraftCost, DraftVerdict, judge_drafts
 from engine.protocol import PLAIN_ONLY
-from tests.fixtures.headers import WORDS, strings, write_model
+from tests.fixtures.headers import WORDS, states, strings, write_model
 
 Scan = Callable[..., LocalScan]
-
-
-STATES = {f"mamba.ssm.{key}": 4 for key in ("conv_kernel", "inner_size", "state_size", "time_step_rank")}
 
 
 @pytest.fixture
@@ -125,7 +122,7 @@ def test_another_type_and_another_start(folder: Path, judged: Callable[..., list
 
 
 def test_a_target_that_cannot_take_tokens_back(folder: Path, judged: Callable[..., list[DraftVerdict]]) -> None:
-    write_model(folder / "target.gguf", architecture="mamba", size=10_000_000, name="target", extra=STATES)
+    write_model(folder / "target.gguf", architecture="mamba", size=10_000_000, name="target", extra=states("mamba"))
     write_model(folder / "draft.gguf")
     verdicts = judged("target")
     assert verdicts[0].draft is None
@@ -138,7 +135,7 @@ def test_a_header_without_what_its_architecture_needs(folder: Path, judged: Call
     write_model(folder / "target.gguf", size=10_000_000, name="target")
     write_model(folder / "bare.gguf", architecture="mamba", extra={"mamba.ssm.state_size": 4})
     write_model(folder / "flat.gguf", extra={"llama.block_count": None})
-    write_model(folder / "good.gguf", architecture="mamba", extra=STATES)
+    write_model(folder / "good.gguf", architecture="mamba", extra=states("mamba"))
     verdicts = judged("target")
     assert {v.draft.path.stem: v.can_draft for v in verdicts if v.draft} == {
         "target": True, "good": True, "bare": False, "flat": False,
