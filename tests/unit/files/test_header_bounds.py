@@ -51,11 +51,19 @@ def test_tens_of_thousands_of_small_arrays_are_not_all_kept(write: Write) -> Non
     assert len(header.arrays) == 20_000
 
 
-def test_the_longest_strings_of_bytes_that_are_no_text(write: Write) -> None:
-    strings = [pair(f"k{i}", STRING, text(b"\xff" * (15 << 20))) for i in range(9)]
-    path = write(blob(strings, []))
+@pytest.mark.parametrize(
+    ("string", "count", "why"),
+    [
+        (b"x" * (15 << 20), 9, "its header is larger than 134,217,728 bytes"),
+        (b"x" * 99 + b"\xff" * (15 << 20), 9, "'k0' is no text, from its byte 99 on"),
+        (b"\xff" * (1 << 16), 2000, "'k16' is no text, from its byte 0 on"),
+    ],
+    ids=["text", "long ones that are none", "many that are none"],
+)  # fmt: skip
+def test_the_longest_strings(write: Write, string: bytes, count: int, why: str) -> None:
+    path = write(blob([pair(f"k{i}", STRING, text(string)) for i in range(count)], []))
     started = time.process_time()
-    with pytest.raises(HeaderError, match="its header is larger than 134,217,728 bytes"):
+    with pytest.raises(HeaderError, match=why):
         read_header(path)
     assert time.process_time() - started < 2
 
