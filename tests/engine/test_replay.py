@@ -44,12 +44,14 @@ def test_a_fast_answer_is_the_same_by_its_own_passes(driver: Driver, smol_path: 
     """Behind a turn whose cache is reused, with drafts that were rejected in part."""
     driver.load(smol_path, context=1024, mode="fast")
     first = driver.ask(PROMPT, speculation="lookup", temperature=0.8, seed=5, max_tokens=40)
-    second = driver.ask(
-        PROMPT, first.text, "And once more, please.", speculation="lookup", temperature=0.8, seed=6, max_tokens=40
-    )
-    assert second.receipt is not None
-    assert second.stats.prompt_tokens_cached > 0
+    turns = (PROMPT, first.text, "And once more, please.")
+    for seed in range(6, 26):  # with which of them a draft is rejected depends on how this processor rounds
+        second = driver.ask(*turns, speculation="lookup", temperature=0.8, seed=seed, max_tokens=40)
+        assert second.receipt is not None
+        if "/" in second.receipt.passes:
+            break
     assert "/" in second.receipt.passes
+    assert second.stats.prompt_tokens_cached > 0
     for answer in (second, first):
         again = made_again(driver, answer)
         assert isinstance(again, Replayed)
