@@ -45,7 +45,7 @@ class LiveFence(TintedFence):
         self._end = re.compile(rf" {{0,3}}{re.escape(fence)}(?:{re.escape(fence[:1])})*[ \t]*")
         self._open = token.type == "fence" and token.map is not None and token.map[1] - token.map[0] == lines + 1
         self._flush = False
-        """Known to begin at the left edge, its first line whole."""
+        """Known to begin at the left edge, its first line whole, and to have been read to its end."""
 
     # ----------------------------------------------------------------------------------------------------- growing
 
@@ -55,7 +55,8 @@ class LiveFence(TintedFence):
             return False
         if not self._flush:
             source = self.source or ""
-            self._flush = source.startswith(self._token.markup) and "\n" in source
+            whole = self._markdown.source.endswith(self._said)  # the parser leaves out a last line of blanks alone
+            self._flush = whole and source.startswith(self._token.markup) and "\n" in source
         last_line = self._tail.rpartition("\n")[2]
         return self._flush and not any(self._end.fullmatch(line) for line in (last_line + piece).split("\n"))
 
@@ -74,7 +75,7 @@ class LiveFence(TintedFence):
             return
         # a label does not show a blank line at its end
         count = next((count for count in range(SETTLING, 0, -1) if lines[count - 1].strip()), 0)
-        if count:
+        if count and any(line.strip() for line in lines[count:]):  # nor is there one of nothing but blank lines
             settled = self.highlight("".join(lines[:count]), self.lexer)
             classes = "settled" if self._settled else "settled first"
             await self.mount(Label(settled, classes=classes, expand=True, markup=False), before=self._last)

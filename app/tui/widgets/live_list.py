@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING, Final
 
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
-from textual.widget import Widget
 from textual.widgets._markdown import (
     MarkdownBullet,
     MarkdownBulletList,
     MarkdownList,
     MarkdownListItem,
     MarkdownOrderedList,
-    MarkdownParagraph,
 )
-from textual.widgets.markdown import Markdown, MarkdownBlock, MarkdownFence
+from textual.widgets.markdown import Markdown, MarkdownBlock
+
+from app.tui.widgets.growing import blocks_of, show
 
 if TYPE_CHECKING:
     from markdown_it.token import Token
@@ -71,10 +71,7 @@ class LiveList(MarkdownList):
     async def _update_from_block(self, block: MarkdownBlock) -> None:
         """What has not settled was parsed again; mostly it is longer."""
         rows = self.rows
-        items = self._take_items(block) if type(block) is type(self) else []
-        if not items:
-            await _replace(self, block, keep=self._settled > 0)
-            return
+        items = self._take_items(block)
         known = len(rows) - self._settled
         if known > len(items):  # what looked like an item is none
             for row in rows[self._settled :]:
@@ -82,10 +79,10 @@ class LiveList(MarkdownList):
             rows, known = rows[: self._settled], 0
         self._copy_context(block)
         self._parsed, count = items, self._settled + len(items)
-        for number, row in enumerate(rows):
-            self._number(row.query_one(MarkdownBullet), number, count)
+        self._renumber(rows, count)
         if known:
-            await _grow(rows[-1].query_one(Vertical), items[known - 1]._blocks)
+            item = rows[-1].query_one(Vertical)
+            await show(item, blocks_of(item), items[known - 1]._blocks)
         await self._add(self._rows(known, count))
 
     async def _add(self, rows: Sequence[Horizontal]) -> None:
@@ -109,6 +106,9 @@ class LiveList(MarkdownList):
             rows.append(Horizontal(bullet, Vertical(*item._blocks)))
         return rows
 
+    def _renumber(self, rows: Sequence[Horizontal], count: int) -> None:
+        """The list has ``count`` items now."""
+
     def _number(self, bullet: MarkdownBullet, number: int, count: int) -> None:
         """Where bullets are numbers."""
 
@@ -123,10 +123,20 @@ class LiveOrderedList(MarkdownOrderedList, LiveList):
     """One with numbers."""
 
     compose = LiveList.compose
+    _width = 0
+
+    def _renumber(self, rows: Sequence[Horizontal], count: int) -> None:
+        if self._width != self._width_of(count):
+            for number, row in enumerate(rows):
+                self._number(row.query_one(MarkdownBullet), number, count)
+
+    def _width_of(self, count: int) -> int:
+        """Ten items are numbered wider than nine."""
+        return len(str(self._first + count - 1)) + 3
 
     def _number(self, bullet: MarkdownBullet, number: int, count: int) -> None:
-        width = len(str(self._first + count - 1)) + 3  # ten items are numbered wider than nine
-        symbol = f"{self._first + number}. ".rjust(width)
+        self._width = self._width_of(count)
+        symbol = f"{self._first + number}. ".rjust(self._width)
         if bullet.symbol != symbol:
             bullet.symbol = symbol
             bullet.refresh(layout=True)
@@ -134,26 +144,3 @@ class LiveOrderedList(MarkdownOrderedList, LiveList):
 
 def _groups(rows: Sequence[Horizontal]) -> list[Vertical]:
     return [Vertical(*rows[at : at + GROUP]) for at in range(0, len(rows), GROUP)]
-
-
-async def _grow(item: Vertical, blocks: Sequence[MarkdownBlock]) -> None:
-    """Show ``blocks`` in an item that shows some of them: all but the last of those are as they were."""
-    here = [block for block in item.children if isinstance(block, MarkdownBlock)]
-    if here and len(here) <= len(blocks):
-        last, again = here[-1], blocks[len(here) - 1]
-        if isinstance(last, (MarkdownParagraph, MarkdownFence, LiveList)) and type(last) is type(again):
-            await last._update_from_block(again)
-        else:
-            await _replace(last, again)
-        await item.mount_all(blocks[len(here) :])
-    else:
-        await item.remove_children()
-        await item.mount_all(blocks)
-
-
-async def _replace(block: MarkdownBlock, other: MarkdownBlock, *, keep: bool = False) -> None:
-    """In the same place; Textual would put it at the end of the answer. ``keep``: behind it."""
-    if isinstance(block.parent, Widget):
-        await block.parent.mount(other, after=block)
-    if not keep:
-        await block.remove()

@@ -6,22 +6,23 @@ import asyncio
 import re
 from typing import TYPE_CHECKING, Final
 
-from markdown_it import MarkdownIt
 from textual import on
-from textual.app import ComposeResult
 from textual.await_complete import AwaitComplete
 from textual.content import Content
 from textual.highlight import highlight
 from textual.widget import Widget
 from textual.widgets import Markdown
-from textual.widgets._markdown import MarkdownTable, MarkdownTableCellContents, MarkdownTableContent
+from textual.widgets._markdown import MarkdownHorizontalRule, MarkdownTable, MarkdownTableCellContents
 from textual.widgets.markdown import MarkdownBlock, MarkdownStream
 
 from app.clean import StreamCleaner, clean
 from app.tui import xray
 from app.tui.code_colours import CodeColours
+from app.tui.widgets.growing import blocks_of, show
 from app.tui.widgets.live_fence import LiveFence
 from app.tui.widgets.live_list import LiveBulletList, LiveList, LiveOrderedList
+from app.tui.widgets.live_table import Table
+from app.tui.widgets.live_tail import NESTED_RULE, LiveTail, parser
 from app.tui.widgets.tinted_fence import TintedFence
 
 if TYPE_CHECKING:
@@ -46,23 +47,6 @@ class Fence(TintedFence):
         return highlight(code, language=words[0], theme=CodeColours)
 
 
-class Cells(MarkdownTableContent):
-    """A table's cells without tool tips: Textual would take the text in them for markup."""
-
-    def compose(self) -> ComposeResult:
-        for cell in super().compose():
-            cell.tooltip = None
-            yield cell
-
-
-class Table(MarkdownTable):
-    """A table of :class:`Cells`."""
-
-    def compose(self) -> ComposeResult:
-        self._headers, self._rows = self._get_headers_and_rows()
-        yield Cells(self._headers, self._rows)
-
-
 LIVE_LISTS: Final[dict[str, type[MarkdownBlock]]] = {
     "bullet_list_open": LiveBulletList,
     "ordered_list_open": LiveOrderedList,
@@ -73,13 +57,14 @@ class LiveMarkdown(Markdown):
     """An answer. ``feed`` while it streams, ``complete`` at its end. Model output is data: links open nothing."""
 
     def __init__(self, text: str = "", *, live: bool = False) -> None:
-        super().__init__(clean(text), open_links=False, parser_factory=_parser)
+        super().__init__(clean(text), open_links=False, parser_factory=parser)
         self._live = live
         self._letters: str | None = None
         self._tinted = False
         self._stream: MarkdownStream | None = None
         self._cleaner = StreamCleaner()
         self._held = self._line = ""
+        self._tail = LiveTail()
 
     def get_block_class(self, block_name: str) -> type[MarkdownBlock]:
         if block_name in ("fence", "code_block"):
@@ -89,6 +74,13 @@ class LiveMarkdown(Markdown):
         if self._live and block_name in LIVE_LISTS:
             return LIVE_LISTS[block_name]
         return super().get_block_class(block_name)
+
+    def unhandled_token(self, token: Token) -> MarkdownBlock | None:
+        return MarkdownHorizontalRule(self, token) if token.type == NESTED_RULE else None
+
+    def update(self, markdown: str) -> AwaitComplete:
+        self._tail = LiveTail()  # what comes behind a text that was given is parsed with it, once
+        return super().update(markdown)
 
     async def feed(self, piece: str) -> None:
         """Add ``piece``; it is drawn by the stream's own task."""
@@ -103,7 +95,8 @@ class LiveMarkdown(Markdown):
         if isinstance(last, LiveFence) and last.takes(markdown):
             self._markdown = self.source + markdown
             return AwaitComplete(self._measured(self._grow(last, markdown)))
-        return AwaitComplete(self._measured(super().append(markdown)))
+        self._markdown = self.source + markdown
+        return AwaitComplete(self._measured(self._parse_on()))
 
     def _without_number(self, markdown: str) -> str:
         """A number that begins a line waits for what comes behind it: alone it would be a paragraph, and cut in two the
@@ -118,6 +111,26 @@ class LiveMarkdown(Markdown):
     async def _grow(self, fence: LiveFence, code: str) -> None:
         async with self.lock:
             await fence.grow(code)
+
+    async def _parse_on(self) -> None:
+        """Parse what may have changed, and show it."""
+        async with self.lock:
+            settled, blocks = self._tail.settled, self._tail_blocks()
+            shown = blocks_of(self)[settled:]
+            with self.app.batch_update():
+                if self._tail.redefines(self.source):
+                    await self.remove_children()
+                    self._tail.restart()
+                    shown, blocks = [], self._tail_blocks()
+                await show(self, shown, blocks)
+
+    def _tail_blocks(self) -> list[MarkdownBlock]:
+        tokens, before = self._tail.parse(self.source)
+        blocks = list(self._parse_markdown(tokens))
+        for block in blocks:
+            start, end = block.source_range
+            block.source_range = start + before, end + before
+        return blocks
 
     async def _measured(self, growing: Awaitable[None]) -> None:
         """Textual 8.2.8 keeps the height of a widget while a new layout of it is pending, also when its text changes
@@ -136,8 +149,7 @@ class LiveMarkdown(Markdown):
         """Where the answer ends in a list, the next piece is parsed with the list's last item."""
         last = self.children[-1] if self.children else None
         if isinstance(last, LiveList):
-            at = self._last_parsed_line
-            self._last_parsed_line += last.settle(self.source.splitlines()[at:])
+            self._tail.skip(last.settle(self._tail.lines))
 
     async def complete(self, text: str) -> None:
         """The whole text is known: parse it once more from the start, with colours."""
@@ -190,11 +202,6 @@ def _height(widget: Widget) -> int:
     """Rows that its content takes in the width that it has; what has no width yet is going to be laid out."""
     size = widget.content_size
     return widget.get_content_height(size, widget.app.size, size.width) if size.width else size.height
-
-
-def _parser() -> MarkdownIt:
-    """GitHub's Markdown without HTML: tags are text, Textual would leave them out."""
-    return MarkdownIt("gfm-like", {"html": False})
 
 
 def _tinted(content: Content, letters: str) -> Content:

@@ -12,7 +12,7 @@ from textual.widgets.markdown import MarkdownBlock
 from app.clean import clean
 from app.tui import xray
 from app.tui.widgets.legend import Legend
-from app.tui.widgets.live_markdown import _parser
+from app.tui.widgets.live_tail import parser
 from app.tui.widgets.turns import NO_XRAY, AnswerTurn
 from tests.app.tui.fake_client import FakeClient, Wait, answer, receipt
 from tests.app.tui.harness import Chat, chat
@@ -73,7 +73,7 @@ def test_runs_become_spans_and_the_targets_own_choices_none() -> None:
 def test_each_inline_character_finds_its_own_letter() -> None:
     """Letters are the characters themselves here, so what is found can be read."""
     source = xray.Source.of(TEXT, TEXT)
-    tokens = [token for token in _parser().parse(TEXT) if token.type == "inline"]
+    tokens = [token for token in parser().parse(TEXT) if token.type == "inline"]
     table = [token for token in tokens if "|" in TEXT.split("\n")[token.map[0]]]  # type: ignore[index]
     assert [source.of_inline(token) for token in tokens if token not in table] == [
         "A short list",
@@ -88,7 +88,7 @@ def test_each_inline_character_finds_its_own_letter() -> None:
 
 def test_code_finds_its_lines() -> None:
     source = xray.Source.of(TEXT, TEXT)
-    fence = next(token for token in _parser().parse(TEXT) if token.type == "fence")
+    fence = next(token for token in parser().parse(TEXT) if token.type == "fence")
     assert source.of_code(fence, fence.content.rstrip()) == "if x:     return 1  # one"
 
 
@@ -98,7 +98,7 @@ def test_code_finds_its_lines() -> None:
 def test_any_markdown_gets_letters_of_the_length_that_is_shown(pieces: list[str]) -> None:
     text = "".join(pieces)
     source = xray.Source.of(text, text)
-    for token in _parser().parse(text):
+    for token in parser().parse(text):
         if token.type == "inline":
             found = source.of_inline(token)
             assert len(found) == len(shown(token)), (text, token.content)
