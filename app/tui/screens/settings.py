@@ -23,6 +23,7 @@ from app.tui.chat_settings import SYSTEM, WrongValueError, changes, system_promp
 from app.tui.keys import SETTINGS
 from app.tui.setting import present, written
 from app.tui.settings_rows import OWN_TEXT, PRESET, SLIPSTREAM, ChatValues, SheetRow, changed, sheet_rows
+from app.tui.whole_words import whole_words
 from app.tui.widgets.choices import Choice, Choices
 from app.tui.widgets.key_bar import KeyBar
 from app.tui.widgets.line import Line
@@ -144,7 +145,7 @@ class SettingsScreen(Screen[None]):
             lines = (news or row.help, "$foreground"), (f"takes {row.limits}", "$muted"), (default, "$faint")
             width = max(20, self.size.width - 6)
             words = Content("\n").join(
-                Content.styled(clean_line(line, 400), style).truncate(width, ellipsis=True) for line, style in lines
+                Content.styled(whole_words(clean_line(line, 400), width), style) for line, style in lines
             )
         self.query_one("#about", Static).update(words)
 

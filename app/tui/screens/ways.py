@@ -25,6 +25,9 @@ from engine.protocol import PairInfo, SpeculationMode
 
 log = logging.getLogger(__name__)
 
+WIDE_HEADING: Final = 56
+"""Columns from which the heading says all there is to say."""
+
 OtherDrafts = Callable[[], Awaitable[Sequence[LocalDraft]]]
 """Looks for the other drafts of this disk."""
 
@@ -51,12 +54,7 @@ class WaysScreen(ModalScreen["tuple[Way, ...] | None"]):
 
     def compose(self) -> ComposeResult:
         with Vertical(id="ways"):
-            yield Static(
-                Content.assemble(
-                    ("ways to compare", "bold $accent"), ("   columns: longest draft in tokens", "$faint")
-                ),
-                markup=False,
-            )
+            yield Static(id="heading", markup=False)
             with VerticalScroll(id="way-rows", can_focus=False):
                 yield WayGrid(_rows(self._pair), self._before)
             yield Static(id="looking", markup=False)
@@ -81,6 +79,11 @@ class WaysScreen(ModalScreen["tuple[Way, ...] | None"]):
             found = ()
         looking.display = False
         self.query_one(WayGrid).add_rows([row for draft in found for row in _draft_rows(draft)])
+
+    def on_resize(self) -> None:
+        unit = " in tokens" if self.app.size.width >= WIDE_HEADING else ""
+        columns = (f"   columns: longest draft{unit}", "$faint")
+        self.query_one("#heading", Static).update(Content.assemble(("ways to compare", "bold $accent"), columns))
 
     @on(WayGrid.Changed)
     def _changed(self, event: WayGrid.Changed) -> None:

@@ -13,6 +13,7 @@ from textual.widgets.option_list import Option
 
 from app.clean import clean_line
 from app.tui.keys import CHOICES
+from app.tui.whole_words import whole_words
 from app.tui.widgets.picker import Picker
 
 NAME: Final = 20
@@ -68,4 +69,6 @@ def _row(one: Choice, now: str, width: int) -> Content:
     name = Content(clean_line(one.shown, 60))
     mark = ("✕ ", "$warning") if not one.possible else ("● ", "$accent") if one.value == now else ("○ ", "$muted")
     gap = " " * max(2, NAME - name.cell_length)
-    return Content.assemble(mark, name, gap, (clean_line(one.help, 200), "$muted")).truncate(width, ellipsis=True)
+    head = Content.assemble(mark, name, gap)
+    words = whole_words(clean_line(one.help, 200), max(0, width - head.cell_length))
+    return Content.assemble(head, (words, "$muted")).truncate(width, ellipsis=True)

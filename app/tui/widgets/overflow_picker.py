@@ -15,7 +15,8 @@ from textual.widgets.option_list import Option
 from app.clean import clean_line
 from app.tui.keys import OVERFLOW
 from app.tui.overflow_choices import Way
-from app.tui.widgets.picker import Picker, PickerList, Take
+from app.tui.whole_words import whole_words
+from app.tui.widgets.picker import EDGES, Picker, PickerList, Take
 
 if TYPE_CHECKING:
     from app.tui.overflow_choices import Choice, Choices
@@ -92,15 +93,17 @@ class OverflowPicker(Picker):
 
     def options(self) -> Iterable[Option]:
         assert self._choices is not None
-        narrow = self.app.size.width < NARROW
         rows = self._choices.rows
         width = max(len(row.label) for row in rows)
-        return [Option(_row(row, width, narrow), id=row.way, disabled=bool(row.why_not)) for row in rows]
+        columns = self.app.size.width
+        return [Option(_row(row, width, columns), id=row.way, disabled=bool(row.why_not)) for row in rows]
 
 
-def _row(row: Choice, width: int, narrow: bool) -> Content:
+def _row(row: Choice, width: int, columns: int) -> Content:
+    """``columns``: of the terminal."""
     label = f"{row.label:<{width}}  "
+    room = max(0, columns - EDGES - len(label) - 2)
     if row.why_not:
-        return Content.assemble(("✕ ", "$warning"), label, (clean_line(row.why_not, 110), "$muted"))
-    more = "" if narrow else row.more
-    return Content.assemble(("○ ", "$muted"), label, (clean_line(row.words + more, 160), "$muted"))
+        return Content.assemble(("✕ ", "$warning"), label, (whole_words(clean_line(row.why_not, 110), room), "$muted"))
+    more = "" if columns < NARROW else row.more
+    return Content.assemble(("○ ", "$muted"), label, (whole_words(clean_line(row.words + more, 160), room), "$muted"))

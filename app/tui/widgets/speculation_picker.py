@@ -16,7 +16,8 @@ from app.tui.keys import PICKER
 from app.tui.modes import MODES as MODES
 from app.tui.modes import reasons_against as reasons_against
 from app.tui.names import model_name
-from app.tui.widgets.picker import Picker, Take
+from app.tui.whole_words import whole_words
+from app.tui.widgets.picker import EDGES, Picker, Take
 from engine.protocol import PairInfo, SpeculationMode
 
 NARROW: Final = 100
@@ -49,10 +50,10 @@ class SpeculationPicker(Picker):
     def options(self) -> Iterable[Option]:
         assert self._shown is not None
         now, pair = self._shown
-        narrow = self.app.size.width < NARROW
+        columns = self.app.size.width
         reasons = reasons_against(pair)
         return [
-            Option(_row(mode, now, pair, reasons[mode], narrow), id=mode, disabled=reasons[mode] is not None)
+            Option(_row(mode, now, pair, reasons[mode], columns), id=mode, disabled=reasons[mode] is not None)
             for mode in MODES
         ]
 
@@ -64,10 +65,13 @@ class SpeculationPicker(Picker):
 
 
 def _row(
-    mode: SpeculationMode, now: SpeculationMode, pair: PairInfo | None, reason: str | None, narrow: bool
+    mode: SpeculationMode, now: SpeculationMode, pair: PairInfo | None, reason: str | None, columns: int
 ) -> Content:
+    """``columns``: of the terminal."""
+    room = columns - EDGES - 2 - 8
     if reason is not None:
-        return Content.assemble(("✕ ", "$warning"), f"{mode:<8}", (clean_line(reason, 110), "$muted"))
+        reason = whole_words(clean_line(reason, 110), room)
+        return Content.assemble(("✕ ", "$warning"), f"{mode:<8}", (reason, "$muted"))
     draft = pair.draft if pair else None
     what, why = {
         "off": ("", "plain decoding, one token a pass"),
@@ -76,5 +80,6 @@ def _row(
         "auto": ("lookup › draft › off" if draft else "lookup › off", "drafts only while it can help"),
     }[mode]
     mark, style = ("● ", "$accent") if mode == now else ("○ ", "$muted")
-    middle = what and f"{what}  " if narrow else f"{what:<26}"
+    middle = what and f"{what}  " if columns < NARROW else f"{what:<26}"
+    why = whole_words(why, max(0, room - Content(middle).cell_length))
     return Content.assemble((mark, style), f"{mode:<8}", middle, (why, "$muted"))

@@ -17,6 +17,7 @@ from textual.widget import Widget
 from app.clean import clean_line
 from app.compare.ways import Way
 from app.tui.keys import WAY_GRID
+from app.tui.whole_words import whole_words
 from engine.protocol import SpeculationMode
 
 LENGTHS: Final[tuple[int | None, ...]] = (None, 2, 4, 8, 16)
@@ -137,13 +138,21 @@ class WayGrid(Widget, can_focus=True):
     def _row(self, at: int, row: WayRow) -> Content:
         name = clean_line(row.name, self._name_cells - 1).ljust(self._name_cells)
         if row.reason is not None:
-            reason = (clean_line(row.reason, 90), "$muted")
+            room = max(0, self.content_size.width - INDENT - self._name_cells - 4)
+            reason = (whole_words(clean_line(row.reason, 90), room), "$muted")
             return Content.assemble(" " * INDENT, (name, "$faint"), ("  ✕ ", "$warning"), reason)
         ways = self._ways(row)
         cells = [self._cell(way, here=self._is_here(at, column, len(ways))) for column, way in enumerate(ways)]
         gap = " " * CELL * (len(self._lengths) - len(cells))
         style = "$foreground" if at == self._cursor[0] else "$muted"
-        return Content.assemble(" " * INDENT, (name, style), *cells, gap, (f"  {row.words}", "$faint"))
+        words = f"  {row.words}" if self._has_room_for_words else ""
+        return Content.assemble(" " * INDENT, (name, style), *cells, gap, (words, "$faint"))
+
+    @property
+    def _has_room_for_words(self) -> bool:
+        """Behind the marks: for all of them, or for none."""
+        room = self.content_size.width - INDENT - self._name_cells - CELL * len(self._lengths)
+        return room >= 2 + max(len(row.words) for row in self._rows)
 
     def _is_here(self, row: int, column: int, columns: int) -> bool:
         return self.has_focus and (row, column) == (self._cursor[0], min(self._cursor[1], columns - 1))

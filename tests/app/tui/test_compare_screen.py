@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from app.tui.screens.compare import CompareScreen
 from app.tui.widgets.answer_pane import AnswerPane, common
 from engine.protocol import ErrorCode
@@ -142,3 +144,14 @@ async def test_the_next_answer_is_made_with_the_kept_way_and_the_composer_keeps_
         await it.until(lambda: it.app.screen is it.screen, "the chat")
         assert it.composer.text == "half a message"
         assert it.screen.mode == "auto"
+
+
+@pytest.mark.parametrize("size", [(48, 12), (60, 20)], ids=["48x12", "60x20"])
+async def test_on_a_narrow_screen_the_factors_have_no_spread_and_no_figure_is_cut(size: tuple[int, int]) -> None:
+    async with chat(FakeClient(comparison(2.0, 1.5)), size=size) as it:
+        screen = await begun(it)
+        await it.sees("off auto factor", "whole answer 2.00 s 1.50 s 1.33x to first token")
+        assert "(1.33 – 1.33)" not in it.shown
+        assert not screen.show_vertical_scrollbar
+        await it.pilot.press(*["pagedown"] * 8)
+        await it.sees("auto is 1.33x faster than off here (1.33 to 1.33).")

@@ -76,6 +76,23 @@ async def test_on_a_narrow_screen_two_are_side_by_side_and_the_others_in_the_tab
         await it.sees("off lookup auto")
 
 
+async def test_of_four_ways_the_smallest_screen_has_three_columns_and_says_so() -> None:
+    script = [*comparison(2.0, 1.5), *other_ways(4)]
+    async with chat(FakeClient(script), size=(48, 30)) as it:
+        screen = await begun(it)
+        await chooser(it)
+        await it.sees("ways to compare columns: longest draft usual 2")
+        assert not any(line.rstrip().endswith("○  …") for line in it.lines), "what there is no room for is left out"
+        await it.pilot.press("right", "right", "space", "right", "right", "space", "enter")
+        await finished(it, screen, "off, lookup:4, lookup:16, auto")
+        await it.sees("whole answer 1.00 s 1.00 s 1.00 s to first token", "1 more way: in a wider terminal")
+        await it.pilot.resize_terminal(60, 30)
+        await it.sees("whole answer 1.00 s 1.00 s 1.00 s 1.00 s to first token")
+        assert "more way" not in it.shown
+        await it.pilot.resize_terminal(80, 30)
+        await it.sees("1.00 s 1.00 s 1.00x 1.00 s 1.00x 1.00 s 1.00x")
+
+
 async def test_fewer_than_two_are_not_compared_and_esc_leaves_all_as_it_was() -> None:
     async with chat(FakeClient(comparison(2.0, 1.5)), size=(120, 40)) as it:
         screen = await begun(it)
