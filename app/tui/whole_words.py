@@ -16,9 +16,10 @@ def whole_words(text: str, width: int) -> str:
     if _cells(text) <= width:
         return text
     parts = [match.start() for match in _PARTS.finditer(text) if _cells(text[: match.start()]) <= width]
-    if parts:
-        return text[: parts[-1]]
+    rest = _PARTS.split(text[parts[-1] :], maxsplit=2)[1] if parts else ""
     words = [match.start() for match in _WORDS.finditer(text) if _cells(text[: match.start()]) < width]
+    if parts and (any(letter.isdecimal() for letter in rest) or words[-1] <= parts[-1] + 2):
+        return text[: parts[-1]]
     return f"{text[: words[-1]].rstrip(' ,')}…" if words else Content(text).truncate(width, ellipsis=True).plain
 
 

@@ -33,4 +33,5 @@ def test_words_are_left_out_whole_and_no_figure_stands_without_its_word() -> Non
         "leaves out 12 turns (1,600 tokens)…",
     ]
     assert whole_words("nothing is sent; the text stays", 20) == "nothing is sent"
+    assert whole_words("nothing is sent; the text stays", 25) == "nothing is sent; the…"
     assert whole_words("", 0) == whole_words("word", 0) == ""
