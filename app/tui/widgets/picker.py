@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from textual import events
 from textual.app import ComposeResult
@@ -14,6 +14,9 @@ from textual.widgets import OptionList, Static
 from textual.widgets.option_list import Option
 
 from app.tui.keys import MODES as PICKER_LIST
+
+EDGES: Final = 6
+"""Columns beside a row."""
 
 Take = Callable[[events.Event], None]
 """Gets a key or a paste that is text, at once."""
