@@ -1,4 +1,4 @@
-"""What most pictures are taken in: two themes, two sizes."""
+"""What most pictures are taken in: two themes, two sizes, on a quiet machine."""
 
 from __future__ import annotations
 
@@ -14,3 +14,9 @@ def theme(request: pytest.FixtureRequest) -> str:
 def size(request: pytest.FixtureRequest) -> tuple[int, int]:
     chosen: tuple[int, int] = request.param
     return chosen
+
+
+@pytest.fixture(autouse=True)
+def quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What else runs on this machine is in no picture."""
+    monkeypatch.setattr("app.compare.neighbours.busy_seconds", lambda proc: None)
