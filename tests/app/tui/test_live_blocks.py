@@ -60,7 +60,7 @@ async def same(it: Chat, one: LiveMarkdown, other: LiveMarkdown) -> bool:
 @pytest.mark.parametrize("size", [5, 23])
 async def test_pieces_are_shown_as_the_whole_is(size: int) -> None:
     client = FakeClient([[reads(1, 1), *says("Look:"), Wait("end"), ends("Look:")]])
-    async with chat(client, size=(70, 110)) as it:
+    async with chat(client, size=(70, 160)) as it:
         await it.send("go")
         await it.sees("Look:")
         for name, text in TEXTS.items():
