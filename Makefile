@@ -42,8 +42,19 @@ chat: $(VENV)/.app $(VENV)/.starter
 ask: $(VENV)/.app $(VENV)/.starter
 	@if [ -n "$$PROMPT" ]; then exec $(BIN)/slipstream ask -- "$$PROMPT" </dev/null; else exec $(BIN)/slipstream ask; fi
 
+# First what computes with a model or watches a clock, alone on the machine; then the rest, a process for each
+# core. With PYTEST_ARGS one pytest runs what they name.
+ALONE := tests/engine tests/e2e $(wildcard tests/app/test_cli_*.py)
+
 test: lint $(VENV)/.starter
+ifdef PYTEST_ARGS
 	@$(BIN)/pytest $(PYTEST_ARGS)
+else
+	@failed=0; \
+	$(BIN)/pytest $(ALONE) || failed=1; \
+	$(BIN)/pytest --numprocesses auto --dist loadfile $(addprefix --ignore=,$(ALONE)) || failed=1; \
+	exit $$failed
+endif
 
 lint: $(VENV)/.dev
 	@$(BIN)/ruff check --quiet .
