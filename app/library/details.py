@@ -56,6 +56,8 @@ def model_facts(model: LocalModel, inventory: Inventory, room: Room, target: Loc
 def begun_facts(begun: Begun) -> Iterator[Fact]:
     """A download that has not ended."""
     yield Fact("about", f"a download that has not ended: {of_words(begun.here, begun.size)} are here")
+    if begun.anew:
+        yield Fact("", "the file that it would replace is here and stays usable until then")
     yield Fact("file", ", ".join(str(part.path) for part in begun.parts))
 
 

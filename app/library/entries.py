@@ -59,7 +59,7 @@ def begun_entry(begun: Begun) -> Entry:
     """A download outside the catalogue that has not ended."""
     return Entry(
         key=begun.name,
-        title=begun.name.rpartition("/")[2].removesuffix(".gguf"),
+        title=begun.name.rpartition("/")[2].removesuffix(".gguf") + " (newer download)" * begun.anew,
         state=State.PARTLY,
         place=place_words(OURS),
         size=begun.size,

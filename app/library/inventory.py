@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -109,6 +109,11 @@ class Inventory:
         used = {model.path for here in self.pairs if here.whole for model in here.models}
         return (model for model in self.models if model.path not in used)
 
+    def begun_anew(self, models: Iterable[LocalModel]) -> Iterator[Begun]:
+        """Downloads of files of ``models``, which are here, that have not ended."""
+        paths_here = {part for model in models for part in model.parts}
+        return (one for one in self.begun if any(part.path in paths_here for part in one.parts))
+
     def name(self, model: LocalModel) -> str:
         """What it is called on the command line."""
         return self.names.get(model.path, str(model.path))
@@ -122,7 +127,7 @@ def take_inventory() -> Inventory:
     found = scan(places(models_dir, loaded.catalog, added_folders(paths.model_folders_file())), store)
     unfinished = {one.path: one for one in find_unfinished(models_dir)}
     pairs = tuple(_pair_here(pair, models_dir, found.models, unfinished) for pair in loaded.catalog.pair)
-    of_pairs = {path for here in pairs for path in _begun_paths(here, models_dir, unfinished)}
+    of_pairs = {path for here in pairs for path in _missing_paths(here, models_dir, unfinished)}
     return Inventory(
         models_dir=models_dir,
         catalog=loaded.catalog,
@@ -176,9 +181,11 @@ def _begun_of(source: ModelSource, models_dir: Path, unfinished: dict[Path, Unfi
             yield one
 
 
-def _begun_paths(here: PairHere, models_dir: Path, unfinished: dict[Path, Unfinished]) -> Iterator[Path]:
+def _missing_paths(here: PairHere, models_dir: Path, unfinished: dict[Path, Unfinished]) -> Iterator[Path]:
+    """The downloads of files that a pair lacks; what was begun of a file that it has is an entry of its own."""
     for source in here.sources:
-        yield from (one.path for one in _begun_of(source.source, models_dir, unfinished))
+        if not source.usable:
+            yield from (one.path for one in _begun_of(source.source, models_dir, unfinished))
 
 
 def _complaint(one: LeftOut) -> str:

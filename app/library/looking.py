@@ -46,7 +46,13 @@ class Looking:
         """Look at catalogue and disk anew."""
         inventory, room = self._look(), self._room()
         history, complaint = self._read_history()
-        entries = list(all_entries(inventory, room, latest_speeds(history.answers)))
+        moving = {file.name: one.key for one in self.downloads() if one.running for file in one.files}
+        begun = {one.name: one.name.rpartition("/")[2] for one in inventory.begun}
+        entries = [  # what a pair's download fetches is seen at the pair
+            entry
+            for entry in all_entries(inventory, room, latest_speeds(history.answers))
+            if moving.get(begun.get(entry.key, ""), entry.key) == entry.key
+        ]
         known = {entry.key for entry in entries}
         entries += [_coming(one) for one in self.downloads() if one.key not in known and one.running]
         return Listing(
@@ -131,11 +137,14 @@ class Looking:
         return [part for model in models for part in model.parts]
 
     def unfinished(self, wanted: str) -> list[str]:
-        """A sentence about each file of a pair that is not whole yet."""
+        """A sentence about each download of its files that has not ended."""
         found = self.find(wanted)
-        if not isinstance(found, PairHere):
-            return []
-        return [f"{words}." for source in found.sources if (words := source.partly(found.pair.name))]
+        partly: list[str] = []
+        if isinstance(found, PairHere):
+            partly = [words for source in found.sources if (words := source.partly(found.pair.name))]
+        models = found.models if isinstance(found, PairHere) else (found,)
+        partly += [begun.words for begun in self._known().begun_anew(models)]
+        return [f"{words}." for words in partly]
 
     def judge(self, target: str, draft: str) -> tuple[bool, str]:
         """Whether the file ``draft`` may draft for the file ``target``, and why."""

@@ -33,6 +33,14 @@ class Begun:
         return sum(sizes) if len(sizes) == len(self.parts) and count in (0, len(self.parts)) else None
 
     @property
+    def anew(self) -> bool:
+        """Whether all its files are here already, from before: it is an update, or nobody needs it any more."""
+        first, name = self.parts[0].path, split_name(self.parts[0].path.name)
+        numbers = range(1, name.count + 1)
+        files = [first.with_name(f"{name.stem}-{number:05}-of-{name.count:05}.gguf") for number in numbers]
+        return all(file.is_file() for file in (*files, *(part.path for part in self.parts)))
+
+    @property
     def words(self) -> str:
         """That it is not whole, where it is, and how to go on."""
         file = self.name.rpartition("/")[2]
@@ -40,7 +48,11 @@ class Begun:
         go_on = "start its download again to continue"
         if self.name.count("/") >= 2:
             go_on = f"this continues it: slipstream models pull {self.name}"
-        return f"{file} is not whole: {of_words(self.here, self.size)} are here ({at}); {go_on}"
+        here = f"{of_words(self.here, self.size)} are here ({at})"
+        if self.anew:
+            gives_up = f"this gives it up: slipstream models rm {self.name}"
+            return f"{file} is here and stays as it is; of a newer download of it {here}; {go_on}; {gives_up}"
+        return f"{file} is not whole: {here}; {go_on}"
 
     def is_called(self, wanted: str) -> bool:
         """Whether ``wanted`` may mean it: its name on the hub, its file's name, or where it would be."""

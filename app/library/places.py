@@ -36,7 +36,7 @@ class Folder:
         """Every ``.gguf`` file."""
         if self.must_exist and not self.folder.exists():
             yield LeftOut(self.folder, self.origin, "there is no such folder")
-        for found in walk(self.folder, self.origin, depth=self.depth):
+        for found in walk(self.folder, self.origin, depth=self.depth, ours=self.origin == OURS):
             yield found if isinstance(found, LeftOut) else Candidate(found, self.origin)
 
 

@@ -10,6 +10,7 @@ from app import paths
 from app.library.arrived import why_no_model
 from app.library.catalog import Catalog
 from app.library.check import EntryCheck, check_catalogue
+from app.library.choice import split_name
 from app.library.entries import may_delete
 from app.library.getting import Errand
 from app.library.hub import Hub, endpoint_in_use
@@ -24,7 +25,9 @@ from app.library.records import Offer, ShelfError
 from app.library.replacing import Watch, look_at, why_it_stays
 from app.library.room import Room
 from app.library.transfer.errors import TransferError
+from app.library.transfer.existing import kept_of
 from app.library.transfer.wanted import Arrived, Wanted
+from engine.files.sizes import size_words
 
 WORKING_MEMORY = 0.8e9
 """Bytes for caches and buffers, where nothing is known of a model but its size."""
@@ -117,7 +120,7 @@ def _offer_of(plan: Plan) -> Offer:
     text = plan_text(plan).removesuffix(refusal).rstrip()
     foreign = plan.in_the_way
     if plan.complete:
-        refusal = f"{plan.title} is here already; nothing is to be fetched."
+        refusal = f"{plan.title} is here already; nothing is to be fetched.{_left_over(plan)}"
     return Offer(
         key=plan.pair.name if plan.pair is not None else plan.title,
         title=plan.title,
@@ -128,6 +131,22 @@ def _offer_of(plan: Plan) -> Offer:
         replaced=tuple(str(standing.path) for standing in plan.replacing),
         work=plan,
     )
+
+
+def _left_over(plan: Plan) -> str:
+    """What lies beside whole files of a download that nobody needs any more, and what deletes it; empty for nothing."""
+    left = [file for file in plan.files if file.repo is not None and kept_of(file.destination)]
+    if not left:
+        return ""
+    size = size_words(sum(kept_of(file.destination) for file in left))
+    ways = ", ".join(dict.fromkeys(f"slipstream models rm {_begun_name(file)}" for file in left))
+    return f" {size} of a download that is not needed any more lie beside it; this deletes them: {ways}"
+
+
+def _begun_name(file: PlannedFile) -> str:
+    """What a download of ``file`` is called while it has not ended: a split model by its first part."""
+    name = split_name(f"{file.repo}/{file.name}")
+    return f"{name.stem}-00001-of-{name.count:05}.gguf" if name.count else f"{file.repo}/{file.name}"
 
 
 def _all_here(here: PairHere) -> Offer:

@@ -12,6 +12,7 @@ from app.library.found import OURS
 from app.library.inventory import Inventory, PairHere
 from app.library.local import LocalModel
 from app.library.origins import forget_origin
+from app.library.partly import Begun
 from app.library.records import Removal, ShelfError
 from app.library.transfer.leftovers import discard
 from app.library.transfer.sidecar import PART, beside
@@ -33,7 +34,7 @@ def removal_of_pair(here: PairHere, inventory: Inventory) -> Removal:
             kept.append(f"{model.path.name} stays: {', '.join(others)} needs it, too.")
         elif model is not None:
             _sort_out(model, inventory.models_dir, files, kept)
-        if source.begun and source.source.repo is not None:
+        if source.source.repo is not None and (source.begun or not others):
             folder = inventory.models_dir.joinpath(*source.source.repo.split("/"))
             files += [part for part in _parts_below(folder) if source.source.is_called(part.name.removesuffix(PART))]
     return _removal(here.pair.name, here.pair.title, files, kept)
@@ -44,13 +45,18 @@ def removal_of_model(model: LocalModel, name: str, inventory: Inventory) -> Remo
     files: list[Path] = []
     kept: list[str] = []
     _sort_out(model, inventory.models_dir, files, kept)
+    if files:  # what was begun of a newer one goes with it
+        files += [beside(part.path, PART) for begun in inventory.begun_anew((model,)) for part in begun.parts]
     kept += [f"{other.pair.title} will lack a file." for other in inventory.pairs if model in other.models and files]
     return _removal(name, model.title, files, kept)
 
 
-def removal_of_begun(name: str, parts: Sequence[Path]) -> Removal:
-    """A download that has not ended. ``parts``: where the whole files would be."""
-    return _removal(name, name.rpartition("/")[2], [beside(path, PART) for path in parts], [])
+def removal_of_begun(begun: Begun) -> Removal:
+    """A download that has not ended; a file that is there from before stays."""
+    title = begun.name.rpartition("/")[2]
+    kept = [f"{part.path} stays: it is the file from before." for part in begun.parts if begun.anew]
+    title = f"The newer download of {title}" if begun.anew else title
+    return _removal(begun.name, title, [beside(part.path, PART) for part in begun.parts], kept)
 
 
 def remove_files(files: Sequence[str], models_dir: Path) -> int:

@@ -84,7 +84,7 @@ class Shelf(Looking):
             raise ShelfError(f"{getting.title} is being fetched now; pause or cancel it first.")
         for begun in inventory.begun:
             if begun.name == key:
-                return removal_of_begun(begun.name, [part.path for part in begun.parts])
+                return removal_of_begun(begun)
         found = self.find(key)
         plan = (
             removal_of_pair(found, inventory)

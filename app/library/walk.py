@@ -19,8 +19,11 @@ _HALF: Final = re.compile(
     r"\.(?:part|partial|incomplete|download|downloadinprogress|crdownload|aria2|tmp|temp)$|-partial(?:-\d+)?$",
     re.IGNORECASE,
 )
-_BESIDE: Final = (".aria2", ".part", ".incomplete", ".downloadInProgress")
+_BESIDE: Final = (".aria2", ".incomplete", ".downloadInProgress")
 """A file of this name beside a model means that the model is being written: some tools write in place."""
+_PART, _SIDECAR = ".part", ".part.json"
+"""Means the same, unless the part is one of Slipstream's: that is a file of its own, renamed when it is whole. Such a
+part lies in our folder or has our note beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +55,9 @@ def is_gguf_name(name: str) -> bool:
     return name.lower().endswith(".gguf")
 
 
-def walk(folder: Path, origin: str, *, depth: int = MOST_DEPTH) -> Iterator[Path | LeftOut]:
-    """Every model file below ``folder``, by name, down to ``depth`` folders; hidden folders are passed over.
+def walk(folder: Path, origin: str, *, depth: int = MOST_DEPTH, ours: bool = False) -> Iterator[Path | LeftOut]:
+    """Every model file below ``folder``, by name, down to ``depth`` folders; hidden folders are passed over. ``ours``:
+    it is the folder that Slipstream downloads to.
 
     Links are followed, each folder is entered once. Never raises.
     """
@@ -85,12 +89,12 @@ def walk(folder: Path, origin: str, *, depth: int = MOST_DEPTH) -> Iterator[Path
             if _is_folder(entry):
                 if level < depth and not entry.name.startswith("."):
                     folders.append(path)
-            elif (found := judged(path, names, origin)) is not None:
+            elif (found := judged(path, names, origin, ours=ours)) is not None:
                 yield found
         waiting += [(path, level + 1) for path in reversed(folders)]
 
 
-def judged(path: Path, beside: set[str], origin: str) -> Path | LeftOut | None:
+def judged(path: Path, beside: set[str], origin: str, *, ours: bool = False) -> Path | LeftOut | None:
     """What a file's name and kind say: its path, why it is left out, or None when it is no model at all."""
     name = path.name
     if half_written(name):
@@ -99,7 +103,8 @@ def judged(path: Path, beside: set[str], origin: str) -> Path | LeftOut | None:
         return None
     if not plain_name(str(path)):
         return LeftOut(path, origin, "its name holds control codes")
-    if any(name + ending in beside for ending in _BESIDE):
+    part = name + _PART in beside and not (ours or name + _SIDECAR in beside)
+    if part or any(name + ending in beside for ending in _BESIDE):
         return LeftOut(path, origin, "it is still being written")
     try:
         regular = stat.S_ISREG(path.stat().st_mode)
