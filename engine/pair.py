@@ -95,7 +95,7 @@ class Pair:
         """Another draft, or none; the target and its cache stay."""
         started = time.perf_counter()
         key = draft_key(settings.draft)
-        if self.draft_refused or not key.is_held_as(self._draft_key):
+        if self.draft_refused or settings.draft_refused or not key.is_held_as(self._draft_key):
             self._close_draft()
             self.settings, self._draft_key = settings, key
             self._set_draft(settings.draft, report)

@@ -97,8 +97,10 @@ def wanted_pair(
     draft = "" if files.draft is None else str(files.draft)
     if chosen_before:
         draft = last.draft if settings.draft is None and not draft else draft
-        return pair_request(settings, last.target, draft, last.context), files.notes
-    return pair_request(settings, str(files.target), draft, files.context), files.notes
+        load = pair_request(settings, last.target, draft, last.context)
+    else:
+        load = pair_request(settings, str(files.target), draft, files.context)
+    return load.model_copy(update={"draft_refused": files.draft_refused}), files.notes
 
 
 def pair_request(settings: Settings, target: str, draft: str, context: int | None = None) -> LoadSettings:

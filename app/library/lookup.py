@@ -27,6 +27,8 @@ class PairFiles:
     context: int | None = None
     """Tokens of context that the catalogue starts this pair with."""
     notes: tuple[str, ...] = ()
+    draft_refused: str | None = None
+    """Why the draft that was asked for is left out, in one phrase: every answer's receipt says so."""
 
 
 def find_pair_files(model: str | None, draft: str | None, *, draft_must_be_there: bool = True) -> PairFiles:
@@ -36,7 +38,7 @@ def find_pair_files(model: str | None, draft: str | None, *, draft_must_be_there
     known = load_catalog(paths.catalog_file()).catalog
     pair = known.starter if model is None else known.find(model) if "/" not in model else None
     target = _find(known.starter.name if model is None else model, known, "target")
-    own, note = None, ""
+    own, note, refused = None, "", None
     try:
         if draft is not None:
             own = _find(draft, known, "target")
@@ -48,8 +50,15 @@ def find_pair_files(model: str | None, draft: str | None, *, draft_must_be_there
         note = f"The draft {clean_line(draft or '', 200)} is not there; lookup proposes instead."
         if isinstance(error, CannotUseError):
             note = f"{error} Lookup proposes instead."
+        refused = clean_line(_phrase(error), 400)
     context = pair.context if pair is not None and model is not None and draft is None else None
-    return PairFiles(target, own, context, (note,) if note else ())
+    return PairFiles(target, own, context, (note,) if note else (), refused)
+
+
+def _phrase(error: ModelNotFoundError) -> str:
+    """A refusal without what else could be done, for a place where it is one part of a sentence."""
+    first = str(error).partition("; ")[0] if isinstance(error, UnknownNameError) else str(error)
+    return (first[:1].lower() + first[1:] if first.startswith(("No ", "Nothing ")) else first).rstrip(".")
 
 
 def find_model(wanted: str) -> Path:

@@ -26,7 +26,8 @@ class ChosenPair:
         """``chat`` goes on with it."""
         load, held = pair_request(choice.target, choice.draft, choice.context), chat.answering.load
         if choice.drafting and held is not None:
-            load = held.model_copy(update={"draft": load.draft})  # all else as it is, so that the target stays loaded
+            # All else as it is, so that the target stays loaded.
+            load = held.model_copy(update={"draft": load.draft, "draft_refused": load.draft_refused})
         self.note(load, choice)
         chat.use(load, choice.words, drafting=choice.drafting)
         if choice.drafting:

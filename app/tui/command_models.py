@@ -49,9 +49,11 @@ async def use_draft(screen: Surface, wanted: str) -> None:
     if load is None:
         raise RefusedError("No model answers yet: /model chooses one, then a draft can propose for it.")
     if wanted.casefold() == OFF:
-        if load.draft is None:
+        if load.draft is None and load.draft_refused is None:
             raise RefusedError("There is no draft model that proposes.")
-        screen.use(load.model_copy(update={"draft": None}), "No draft model proposes from now on.")
+        screen.use(
+            load.model_copy(update={"draft": None, "draft_refused": None}), "No draft model proposes from now on."
+        )
         return
     entry = _the_one(await _listing(screen), wanted)
     try:

@@ -18,7 +18,7 @@ def keep_way(screen: MakingScreen, way: Way | None, *, loaded_others: bool) -> N
     engine."""
     load = screen.answering.load
     if load is not None and way is not None and way.draft:
-        load = load.model_copy(update={"draft": ModelFile(path=way.draft)})
+        load = load.model_copy(update={"draft": ModelFile(path=way.draft), "draft_refused": None})
         screen.use(load, f"{full_name(way.draft)} proposes from now on.")
     elif load is not None and loaded_others:
         screen.answering.switch(load)

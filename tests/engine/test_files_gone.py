@@ -129,6 +129,18 @@ def test_a_draft_that_is_gone_is_refused_and_the_target_answers(driver: Driver, 
     assert any(f"draft refused: There is no file {files[1]}" in note for note in answer.receipt.notes)
 
 
+def test_a_draft_that_was_refused_before_the_engine_is_named_in_the_receipt(
+    driver: Driver, files: tuple[Path, Path]
+) -> None:
+    driver.load(files[0], context=128)
+    assert driver.load(files[0], context=128, draft_refused="no model is named nosuch").draft_refused is not None
+    answer = driver.ask("hello", speculation="draft")
+    assert answer.receipt is not None
+    assert answer.receipt.draft_refused == "no model is named nosuch"
+    assert "draft refused: no model is named nosuch; lookup is used" in answer.receipt.notes
+    assert driver.load(files[0], context=128).draft_refused is None
+
+
 def vanishing(monkeypatch: pytest.MonkeyPatch, gone: Path) -> None:
     """Let the file go between the look at its header and the loading of its weights."""
     load = pairs.open_model

@@ -60,6 +60,13 @@ def test_a_refused_draft_is_told_also_where_this_answer_would_not_have_used_it(a
     assert lines[1:] == ["draft refused: vocabulary differs at id 1204"]
 
 
+def test_a_draft_that_cannot_be_used_is_one_that_was_refused(ask: Slipstream, tmp_path: Path) -> None:
+    record = tmp_path / "requests"
+    assert ask("hello", "--draft", "nosuch", play={"record": str(record)}).code == 0
+    load = requests(record)[0]["settings"]
+    assert (load["draft"], load["draft_refused"]) == (None, "no model is named nosuch")
+
+
 def test_an_answer_that_hit_its_limit_says_so(ask: Slipstream) -> None:
     result = ask("hello", play={"finish_reason": "length"})
     assert result.code == 0

@@ -57,6 +57,25 @@ def test_as_a_draft_that_need_not_be_there_it_is_a_note(home: Home, loose: Path)
         assert files.notes == (f"{words_about(loose)} Lookup proposes instead.",), name
 
 
+def test_a_draft_that_is_left_out_has_its_reason_for_the_receipt(home: Home, loose: Path) -> None:
+    home.put("whole.gguf", home.files[ONE_TARGET])
+    home.studio("cut.gguf", home.files[ONE_TARGET][:-1000])
+    home.put("set-00002-of-00003.gguf", home.files[ONE_TARGET])
+    reasons = {
+        "nosuch": "no model is named nosuch",
+        "cut": "cut.gguf cannot be used: cut.gguf is incomplete: the header promises ",
+        "Tiny-Q4_K_M": words_about(loose).removesuffix("."),
+        str(home.models / "none.gguf"): f"There is no file {home.models / 'none.gguf'}",
+        str(home.models / "set-00002-of-00003.gguf"): "set-00002-of-00003.gguf is one of 3 parts of a model, and ",
+    }
+    for name, reason in reasons.items():
+        found = find_pair_files("whole", name, draft_must_be_there=False)
+        assert found.draft is None
+        assert (found.draft_refused or "").startswith(reason), name
+        assert not (found.draft_refused or "").endswith("."), name
+    assert find_pair_files("whole", None).draft_refused is None
+
+
 def test_a_draft_that_another_tool_has_not_whole(home: Home) -> None:
     home.put("whole.gguf", home.files[ONE_TARGET])
     home.studio("cut.gguf", home.files[ONE_TARGET][:-1000])
