@@ -49,6 +49,11 @@ EXPLORING_LENGTH, EXPLORED_PASSES = 7, 2
 unknown: the first proposals that look right are sent at this length, whatever the guess says."""
 
 
+SOUND_PROPOSALS, SOUND_PASSES = 16, PRIOR_VOTES
+"""Below as many proposals of the draft, or passes of a width, what was measured is noise to anybody who is told of it:
+two short answers on a busy machine made a token cost a twentieth of a pass where it was a half."""
+
+
 class RunningMedian:
     """The median of the last ``window`` values; a ``prior`` counts for PRIOR_VOTES values until that many came in."""
 
@@ -86,6 +91,8 @@ class CostProfile(BaseModel):
     draft_ratio: float | None = Field(None, description="one drafted token over a plain pass")
     draft_prefill_ratio: float | None = Field(None, description="reading one prompt token on the draft, likewise")
     unit_seconds: float | None = Field(None, description="a plain pass when last measured, for display")
+    passes: dict[int, int] = Field(default_factory=dict, description="pass width -> how many its ratio was made of")
+    proposals: int = Field(0, description="how many proposals of the draft its ratio was made of")
 
 
 class CostModel:
@@ -109,6 +116,8 @@ class CostModel:
         self._break_even: dict[tuple[int, bool], float] = {}
         self._draft = RunningMedian(RATIO_WINDOW, profile.draft_ratio or draft_ratio_guess)
         self._draft_known = profile.draft_ratio is not None
+        self._passes = collections.Counter(profile.passes)
+        self._proposals = profile.proposals
         self._draft_prefill = RunningMedian(5, profile.draft_prefill_ratio)
 
     @property
@@ -213,12 +222,14 @@ class CostModel:
         self._load.add(seconds / (plain * self.ratio(width)))
         if self._since_plain <= UNIT_IS_FRESH:
             self._ratios.setdefault(width, RunningMedian(RATIO_WINDOW)).add(seconds / plain)
+            self._passes[width] += 1
             self._learned()
 
     def observe_draft(self, tokens: int, seconds: float) -> None:
         """The draft model proposed ``tokens`` in ``seconds``, its catching up included."""
         if tokens > 0 and (unit := self.unit):
             self._draft.add(seconds / tokens / unit)
+            self._proposals += 1
 
     def observe_draft_prefill(self, tokens: int, seconds: float) -> None:
         """The draft model read ``tokens`` of a prompt in ``seconds``."""
@@ -238,6 +249,7 @@ class CostModel:
         for width, ratio in ratios.items():
             if width > 1:
                 self._ratios[width] = RunningMedian(RATIO_WINDOW, ratio)
+                self._passes[width] = max(self._passes[width], SOUND_PASSES)  # the self-test takes medians itself
 
     def profile(self) -> CostProfile:
         """What to keep."""
@@ -246,6 +258,8 @@ class CostModel:
             draft_ratio=self._draft.value if self.draft_measured else None,  # a guess is made anew each time
             draft_prefill_ratio=self._draft_prefill.value,
             unit_seconds=self._plain.value,
+            passes=dict(sorted(self._passes.items())),
+            proposals=self._proposals,
         )
 
     def best_length(

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 from app.library.facts import FactStore
 from app.library.local import LocalModel
 from app.library.verdicts import DraftCost
+from engine.cost import SOUND_PASSES, SOUND_PROPOSALS
 
 MOST_PROFILES: Final = 2000
 MOST_BYTES: Final = 1_000_000
@@ -20,6 +21,8 @@ MOST_BYTES: Final = 1_000_000
 class _Cost(BaseModel):
     ratios: dict[int, float] = Field(default_factory=dict)
     draft_ratio: float | None = None
+    passes: dict[int, int] = Field(default_factory=dict)
+    proposals: int = 0
 
 
 class _Pacing(BaseModel):
@@ -35,7 +38,8 @@ class _Profile(BaseModel):
 
 
 class MeasuredCosts:
-    """``costs(target, draft)``: what was measured last of the pair, whatever the settings were; None: nothing was.
+    """``costs(target, draft)``: what was measured last of the pair, whatever the settings were; None: nothing was, or
+    so little that the sizes tell more.
 
     ``folder``: the engine's cache. Files are told apart by their fingerprints, which ``store`` makes and keeps.
     """
@@ -70,8 +74,10 @@ def _read(folder: Path) -> dict[tuple[str, str], DraftCost]:
         except (OSError, ValidationError):
             continue
         cost = profile.pacing.cost
-        if profile.target and profile.draft and cost.draft_ratio is not None:
-            costs.setdefault((profile.target, profile.draft), DraftCost(cost.draft_ratio, cost.ratios))
+        if not (profile.target and profile.draft) or cost.draft_ratio is None or cost.proposals < SOUND_PROPOSALS:
+            continue
+        passes = {width: ratio for width, ratio in cost.ratios.items() if cost.passes.get(width, 0) >= SOUND_PASSES}
+        costs.setdefault((profile.target, profile.draft), DraftCost(cost.draft_ratio, passes))
     return costs
 
 

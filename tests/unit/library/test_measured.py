@@ -12,7 +12,7 @@ from app.library.facts import FactStore
 from app.library.local import LocalModel, LocalScan
 from app.library.measured import MeasuredCosts
 from app.library.verdicts import judge_drafts
-from engine.cost import CostProfile
+from engine.cost import CostModel, CostProfile
 from engine.files.fingerprint import fingerprint
 from engine.pacing import Pacer, PacingProfile
 from engine.profile import Profile, ProfileStore
@@ -27,9 +27,18 @@ def pair(folder: Path, look: Callable[..., LocalScan]) -> tuple[LocalModel, Loca
     return target, draft
 
 
-def keep(folder: Path, target: LocalModel, draft: LocalModel | None, ratio: float | None, *key: object) -> None:
-    """As the engine keeps it."""
-    pacing = PacingProfile(cost=CostProfile(draft_ratio=ratio, ratios={2: 1.1, 8: 1.5}))
+def keep(
+    folder: Path,
+    target: LocalModel,
+    draft: LocalModel | None,
+    ratio: float | None,
+    *key: object,
+    proposals: int = 16,
+    wide: int = 4,
+) -> None:
+    """As the engine keeps it. ``proposals`` and ``wide``: how many it saw, of the draft and of 8 tokens' width."""
+    cost = CostProfile(draft_ratio=ratio, ratios={2: 1.1, 8: 1.5}, passes={2: 9, 8: wide}, proposals=proposals)
+    pacing = PacingProfile(cost=cost)
     names = (fingerprint(target.path), fingerprint(draft.path) if draft else None)
     ProfileStore(folder).save(Profile(target=names[0], draft=names[1], pacing=pacing), *names, *key)
 
@@ -47,6 +56,29 @@ def test_a_kept_profile_is_found_by_the_two_files(pair: tuple[LocalModel, LocalM
     verdict = judge_drafts(target, [draft], costs)[1]
     assert verdict.kind == "fits"
     assert "a token costs 0.12 of a pass (measured here)" in verdict.reason
+
+
+def test_a_handful_of_proposals_is_no_measurement(pair: tuple[LocalModel, LocalModel], tmp_path: Path) -> None:
+    target, draft = pair
+    keep(tmp_path, target, draft, 0.05, proposals=15)
+    costs = MeasuredCosts(tmp_path, FactStore())
+    assert costs(target, draft) is None
+    assert "of a pass (by the sizes)" in judge_drafts(target, [draft], costs)[1].reason
+    keep(tmp_path, target, draft, 0.4, "other settings", wide=3)
+    found = MeasuredCosts(tmp_path, FactStore())(target, draft)
+    assert found is not None
+    assert (found.ratio, dict(found.passes)) == (0.4, {2: 1.1})
+
+
+def test_a_cost_model_keeps_how_much_it_saw() -> None:
+    model = CostModel(CostProfile(passes={2: 3}, proposals=10))
+    model.observe_pass(1, 0.1)
+    model.observe_pass(2, 0.11)
+    for _ in range(6):
+        model.observe_draft(4, 0.1)
+    model.adopt({8: 1.5})
+    kept = model.profile()
+    assert (kept.passes, kept.proposals) == ({2: 4, 8: 4}, 16)
 
 
 def test_the_youngest_measurement_counts(pair: tuple[LocalModel, LocalModel], tmp_path: Path) -> None:
