@@ -6,16 +6,20 @@ asked about its file later is read once, when it is loaded.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Final
 
 from engine.files.arrays import read_span
 from engine.files.fingerprint import fingerprint
 from engine.files.header import Header, HeaderError, read_header
 from engine.files.pairing import Verdict, judge_headers
 from engine.protocol import ErrorCode, LoadSettings, ModelFile
+
+_PART: Final = re.compile(r"-\d{5}-of-\d{5}\.gguf$", re.IGNORECASE)
 
 
 class PairError(Exception):
@@ -86,7 +90,15 @@ class KeptFile:
 def checked_header(path: str) -> Header:
     """The file's header, after the checks that keep broken files away from native code. Raises PairError."""
     with _checked(path):
-        return read_header(Path(path))
+        header = read_header(Path(path))
+    if header.split is not None and not _PART.search(path):  # native code looks for the others by their names
+        number, count = header.split
+        raise PairError(
+            ErrorCode.LOAD_FAILED,
+            f"{Path(path).name} is part {number + 1} of {count} of a model, and its name does not say so, so the "
+            "others cannot be found. Give it the name that it had.",
+        )
+    return header
 
 
 @contextmanager

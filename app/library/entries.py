@@ -13,6 +13,7 @@ from app.library.origins import own_origin
 from app.library.partly import Begun
 from app.library.records import Entry, State
 from app.library.room import Room
+from app.library.words import why_words
 from engine.files.fit import Fit
 
 OUR_PLACES = (OURS, PACKAGE)
@@ -49,7 +50,7 @@ def pair_entry(here: PairHere, models_dir: Path, room: Room, speeds: Speeds) -> 
         fetchable=not here.whole,
         context=pair.context,
         own=any(is_ours(model, models_dir) for model in here.models) or any(source.begun for source in here.sources),
-        trouble="; ".join(f"{m.path.name}: {m.why_not}" for m in here.models if m.why_not is not None),
+        trouble="; ".join(why_words(m.path.name, m.why_not) for m in here.models if m.why_not is not None),
         speed=speed.tokens_per_second if speed else None,
         factor=speed.speedup if speed else None,
     )

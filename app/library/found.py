@@ -19,6 +19,9 @@ LLAMA_CPP: Final = "llama.cpp"
 JAN: Final = "Jan"
 NAMED: Final = "named by its path"
 
+DOWNLOADING: Final = (HUB, LM_STUDIO, OLLAMA, LLAMA_CPP, JAN)
+"""Tools that may have begun a download and can finish it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING
 from app import paths
 from app.clean import clean_line
 from app.library.catalog import Catalog, Pair, Role
+from app.library.choice import split_name
+from app.library.found import DOWNLOADING
 from app.library.partly import all_begun
 from app.library.resolve import CannotUseError, ModelNotFoundError, UnknownNameError, resolve, unknown_words
 from app.library.user_catalog import load_catalog
+from app.library.words import why_words
 
 if TYPE_CHECKING:
-    from app.library.inventory import Inventory
     from app.library.local import LocalModel
 
 
@@ -78,7 +80,7 @@ def _own_draft(pair: Pair, known: Catalog) -> tuple[Path | None, str]:
 def _find(wanted: str, known: Catalog, role: Role) -> Path:
     models_dir = paths.models_dir()
     try:
-        return resolve(wanted, models_dir, known, role=role)
+        return _whole_set(resolve(wanted, models_dir, known, role=role), models_dir)
     except ModelNotFoundError as error:
         found = _read_in_place(wanted, role, isinstance(error, UnknownNameError)) if _is_name(wanted) else None
         found = found or _partly_here(wanted, models_dir)
@@ -87,6 +89,24 @@ def _find(wanted: str, known: Catalog, role: Role) -> Path:
         if found is None:
             raise
         return found
+
+
+def _whole_set(file: Path, models_dir: Path) -> Path:
+    """``file``; where it is one part of a model, the headers of all are compared, as ``models check`` does it: what
+    native code says of parts that do not fit together is for its authors."""
+    if split_name(file.name).count < 2:
+        return file
+    from app.library.outside import named_by_path  # reads headers: only where it is needed
+
+    model = named_by_path(str(file))
+    if model is not None and model.fault is not None:
+        raise CannotUseError(_unusable(model, model.fault, models_dir))
+    return file
+
+
+def _unusable(model: LocalModel, why: str, models_dir: Path) -> str:
+    """The sentence for a model that is there and cannot be used."""
+    return f"{why_words(model.path.name, why, ' cannot be used')}{_way_out(model, models_dir)}."
 
 
 def _is_name(wanted: str) -> bool:
@@ -99,15 +119,17 @@ def _partly_here(wanted: str, models_dir: Path) -> CannotUseError | None:
     return CannotUseError(f"{begun.words}.") if begun is not None else None
 
 
-def _way_out(model: LocalModel, inventory: Inventory) -> str:
+def _way_out(model: LocalModel, models_dir: Path) -> str:
     """How a file that is not whole can become so; empty for one that is no model to talk to."""
     if model.fault is None:
         return ""
-    if model.path.is_relative_to(inventory.models_dir):
-        inside = model.path.relative_to(inventory.models_dir).as_posix()
+    if model.path.is_relative_to(models_dir):
+        inside = model.path.relative_to(models_dir).as_posix()
         if inside.count("/") >= 2:
             return f"; this fetches it again: slipstream models pull {inside} --replace"
-    return f"; finish its download where it began ({model.origin}), or fetch it again"
+    if model.origin in DOWNLOADING:
+        return f"; finish its download where it began ({model.origin}), or fetch it again"
+    return "; get it again from where it came"
 
 
 def _read_in_place(wanted: str, role: Role, is_name: bool) -> Path | ModelNotFoundError | None:
@@ -126,9 +148,7 @@ def _read_in_place(wanted: str, role: Role, is_name: bool) -> Path | ModelNotFou
         paths = ", ".join(str(m.path) for m in found)
         return CannotUseError(f"{wanted} is {len(found)} models on this disk: {paths}; give one's path.")
     if found and found[0].why_not is not None:
-        return CannotUseError(
-            f"{found[0].path.name} cannot be used: {found[0].why_not}{_way_out(found[0], inventory)}."
-        )
+        return CannotUseError(_unusable(found[0], found[0].why_not, inventory.models_dir))
     if found:
         return found[0].path
     if is_name and (begun := _partly_here(wanted, inventory.models_dir)) is not None:

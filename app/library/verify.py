@@ -8,6 +8,7 @@ from pathlib import Path
 from app.library.local import LocalModel
 from app.library.origins import note_damage, read_origin
 from app.library.records import Verified
+from app.library.words import why_words
 from engine.files.sizes import size_words
 
 BLOCK = 1 << 20
@@ -16,7 +17,7 @@ BLOCK = 1 << 20
 def verify_model(model: LocalModel, watch: Callable[[str, int, int], None]) -> Iterator[Verified]:
     """Every part of ``model``. ``watch(name, done, total)`` is called for every MiB and may raise."""
     if model.fault is not None:
-        yield Verified(str(model.path), False, f"{model.path.name}: {model.fault}; fetch it again.")
+        yield Verified(str(model.path), False, f"{why_words(model.path.name, model.fault)}; fetch it again.")
         return
     for part in model.parts:
         yield verify_file(part, watch)

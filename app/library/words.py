@@ -10,6 +10,11 @@ SILENT = "stalled, no data"
 """Of a download that is connected while nothing comes; how long it waits for that is its patience's business."""
 
 
+def why_words(name: str, why: str, verb: str = "") -> str:
+    """``NAME: WHY``, or the reason alone where it names the file itself. ``verb``: what stands instead of the colon."""
+    return why if why.startswith(f"{name} ") else f"{name}{verb}: {why}"
+
+
 def size_cell(count: int | None) -> str:
     """``3.1 GB``, or a dash."""
     return DASH if count is None else size_words(count)

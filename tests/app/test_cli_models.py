@@ -252,7 +252,7 @@ def test_model_names_resolve_to_what_is_on_the_disk(home: Home, slipstream: Slip
     home.studio("page.gguf", b"<html>404</html>" * 50)
     broken = slipstream("ask", "hi", "--model", "page")
     assert broken.code == 1
-    assert broken.err.startswith("page.gguf cannot be used: ")
+    assert broken.err.startswith("page.gguf is not a GGUF model file")
 
 
 def test_help_names_every_command(slipstream: Slipstream) -> None:

@@ -63,7 +63,7 @@ def test_a_draft_that_is_left_out_has_its_reason_for_the_receipt(home: Home, loo
     home.put("set-00002-of-00003.gguf", home.files[ONE_TARGET])
     reasons = {
         "nosuch": "no model is named nosuch",
-        "cut": "cut.gguf cannot be used: cut.gguf is incomplete: the header promises ",
+        "cut": "cut.gguf is incomplete: the header promises ",
         "Tiny-Q4_K_M": words_about(loose).removesuffix("."),
         str(home.models / "none.gguf"): f"There is no file {home.models / 'none.gguf'}",
         str(home.models / "set-00002-of-00003.gguf"): "set-00002-of-00003.gguf is one of 3 parts of a model, and ",
@@ -80,7 +80,7 @@ def test_a_draft_that_another_tool_has_not_whole(home: Home) -> None:
     home.put("whole.gguf", home.files[ONE_TARGET])
     home.studio("cut.gguf", home.files[ONE_TARGET][:-1000])
     (note,) = find_pair_files("whole", "cut", draft_must_be_there=False).notes
-    assert note.startswith("cut.gguf cannot be used: cut.gguf is incomplete: the header promises ")
+    assert note.startswith("cut.gguf is incomplete: the header promises ")
     assert note.endswith(
         "; finish its download where it began (LM Studio), or fetch it again. Lookup proposes instead."
     )

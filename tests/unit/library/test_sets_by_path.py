@@ -1,0 +1,80 @@
+"""A model in parts that is named by its path: it gets the look at all parts, and the words, of ``models check``."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from app.library.lookup import find_model, find_pair_files
+from app.library.records import ShelfError
+from app.library.resolve import CannotUseError
+from app.library.shelf import Shelf
+from engine.target_file import PairError, checked_header
+from tests.fixtures.disks import write_parts
+from tests.fixtures.homes import ONE_TARGET, Home
+
+
+def refused(file: Path) -> str:
+    with pytest.raises(CannotUseError) as error:
+        find_model(str(file))
+    return str(error.value)
+
+
+def test_a_part_that_is_cut_short(home: Home, folder: Path, shelf: Shelf) -> None:
+    paths = write_parts(folder, "Cut", 3)
+    assert find_model(str(paths[0])) == paths[0]
+    size = paths[1].stat().st_size
+    os.truncate(paths[1], size - 500)
+    fault = f"part 2 of 3: {paths[1].name} is incomplete: the header promises {size:,} bytes, {size - 500:,} are here"
+    assert refused(paths[0]) == f"{paths[0].name} cannot be used: {fault}; get it again from where it came."
+    assert fault in shelf.check(str(paths[0])).facts[1].text
+    home.put("whole.gguf", home.files[ONE_TARGET])
+    files = find_pair_files("whole", str(paths[0]), draft_must_be_there=False)
+    assert files.draft_refused == refused(paths[0]).removesuffix(".")
+
+
+def test_parts_that_were_swapped(home: Home, folder: Path) -> None:
+    paths = write_parts(folder, "Cut", 3)
+    paths[1].rename(folder / "aside")
+    paths[2].rename(paths[1])
+    (folder / "aside").rename(paths[2])
+    assert "the header of part 2 of 3 does not say that it is that part" in refused(paths[0])
+
+
+def test_a_part_under_another_name(home: Home, folder: Path) -> None:
+    (first, _) = write_parts(folder, "Cut", 2)
+    renamed = first.rename(folder / "renamed.gguf")
+    with pytest.raises(PairError) as error:
+        checked_header(str(renamed))
+    assert str(error.value) == (
+        "renamed.gguf is part 1 of 2 of a model, and its name does not say so, so the others cannot be found. "
+        "Give it the name that it had."
+    )
+
+
+def test_advice_fits_the_place_where_a_file_lies(home: Home, folder: Path) -> None:
+    whole = home.files[ONE_TARGET]
+    home.studio("page.gguf", b"<html>404</html>" * 50)
+    Shelf().add_folder(folder)
+    (folder / "half.gguf").write_bytes(whole[:-1000])
+    home.put("own/half-GGUF/cut.gguf", whole[:-1000])
+    ways = {
+        "page": " a GGUF model file; finish its download where it began (LM Studio), or fetch it again.",
+        "half": "; get it again from where it came.",
+    }
+    for name, way in ways.items():
+        with pytest.raises(CannotUseError) as error:
+            find_model(name)
+        assert str(error.value).endswith(way), name
+        assert str(error.value).count(f"{name}.gguf") == 1
+
+
+def test_verify_names_a_file_once(home: Home, folder: Path, shelf: Shelf) -> None:
+    shelf.add_folder(folder)
+    (folder / "half.gguf").write_bytes(home.files[ONE_TARGET][:-1000])
+    (found,) = shelf.verify("half", lambda *_: None)
+    assert found.words.startswith("half.gguf is incomplete: ")
+    with pytest.raises(ShelfError):
+        shelf.find("nothing of that name")
