@@ -25,6 +25,7 @@ from engine.protocol import (
     Load,
     Loaded,
     Loading,
+    LoadingWhat,
     LoadSettings,
     Message,
     PairInfo,
@@ -90,17 +91,19 @@ class EngineClient:
         """Load ``settings``, but for a draft that took the engine down; one that does so now is left out at once."""
         if settings.draft is not None and self._bad_draft:
             settings = settings.model_copy(update={"draft": None, "draft_refused": self._bad_draft})
-        loading_draft = False
+        loading: LoadingWhat | None = None
         request = Load(id=self._exchanges.next_id(), settings=settings)
         async with contextlib.aclosing(self._exchanges.ask(request)) as events:
             async for event in events:
                 if isinstance(event, Loaded):
                     self.pair = event.pair
                 elif isinstance(event, Loading):
-                    loading_draft = event.what == "draft"
-                elif isinstance(event, Failed) and event.code is ErrorCode.ENGINE_STOPPED and loading_draft:
+                    loading = event.what
+                elif isinstance(event, Failed) and event.code is ErrorCode.ENGINE_STOPPED and loading == "draft":
                     self._bad_draft = f"the engine stopped while loading it ({self._engine.exit_words})"
                     break
+                elif isinstance(event, Failed) and event.code is ErrorCode.ENGINE_STOPPED and loading == "target":
+                    event = event.model_copy(update={"message": self._bad_target(settings.target.path)})
                 if isinstance(event, (Loading, Loaded, Failed)):
                     yield event
         if settings.draft is not None and self._bad_draft:
@@ -237,6 +240,13 @@ class EngineClient:
     def log_tail(self) -> str:
         """The last lines the present (or last) process wrote to its log."""
         return self._engine.log_tail()
+
+    def _bad_target(self, path: str) -> str:
+        """The sentence for a model that took the engine down when it was loaded: to send again would do so again."""
+        return (
+            f"{Path(path).name} could not be loaded: the engine stopped while loading it ({self._engine.exit_words}). "
+            "Nothing was being answered, and nothing was lost. Choose another model, or get this one again."
+        )
 
     def _changed(self, pair: PairInfo) -> None:
         self.pair = pair

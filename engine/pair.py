@@ -147,6 +147,7 @@ class Pair:
         self, file: ModelFile, context: int | None, report: Report, what: LoadingWhat, *, exact: bool = False
     ) -> Opened:
         is_target = what == "target"
+        report(what, 0.0)  # first of all: when native code takes the process down, it is known over which file
         try:
             return open_model(
                 Wish(

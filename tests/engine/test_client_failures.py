@@ -190,6 +190,33 @@ async def test_a_draft_that_takes_the_engine_down_is_left_out_with_the_reason(tm
         await client.close()
 
 
+DIES_OF_ITS_TARGET = """
+import os, sys
+from engine.protocol import *
+def say(event):
+    sys.stdout.buffer.write(encode(event)); sys.stdout.buffer.flush()
+say(Ready(pid=os.getpid(), versions={}))
+request = REQUESTS.validate_json(sys.stdin.buffer.readline())
+say(Loading(id=request.id, what="target", fraction=0.0))
+os.kill(os.getpid(), 6)
+"""
+
+
+async def test_a_target_that_takes_the_engine_down_is_named(tmp_path: Path) -> None:
+    client = EngineClient(tmp_path / "engine.log", command=[sys.executable, "-c", DIES_OF_ITS_TARGET])
+    client.wanted = LoadSettings(target=ModelFile(path="/models/odd.gguf"))
+    try:
+        async with asyncio.timeout(60):
+            failed = await ask(client, question())
+        assert isinstance(failed, Failed)
+        assert failed.message == (
+            "odd.gguf could not be loaded: the engine stopped while loading it (signal 6, aborted by a failed check). "
+            "Nothing was being answered, and nothing was lost. Choose another model, or get this one again."
+        )
+    finally:
+        await client.close()
+
+
 async def test_a_request_that_no_line_can_carry_is_refused_at_once(client: EngineClient) -> None:
     answer = await ask(client, question("\x01" * 3_000_000))
     assert isinstance(answer, Failed)
