@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -87,7 +86,7 @@ def check(
 
 @models.command(cls=Command)
 def add(
-    folder: Annotated[Path, typer.Argument(help="A folder with model files.")],
+    folder: Annotated[str, typer.Argument(help="A folder with model files.")],
     forget: Annotated[bool, _flag("--forget", "Look there no longer; the files stay.")] = False,
 ) -> None:
     """Use the models of a folder where they lie."""

@@ -62,6 +62,8 @@ def _folder(line: str) -> Path | None:
 
 def _lines(file: Path) -> list[str]:
     try:
+        if not file.is_file():  # opening a pipe would wait for ever
+            return []
         with open(file, encoding="utf-8", errors="replace") as opened:
             return [line.strip() for line in opened.read(_MOST_BYTES).splitlines()]
     except OSError:

@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.clean import clean_line
 from app.library.roles import Role, role_of
+from app.library.transfer.plain import open_plain
 from engine.files.fingerprint import fingerprint
 from engine.files.header import Header, HeaderError, SeenArrays, read_header
 from engine.files.needed import lacking
@@ -185,9 +186,11 @@ def _adapter() -> TypeAdapter[_Kept]:
 
 def _load(file: Path) -> dict[str, _Entry]:
     try:
-        if file.stat().st_size > MOST_BYTES:
+        with open(file, "rb", opener=open_plain) as opened:  # a pipe would wait for ever, a device never end
+            found = opened.read(MOST_BYTES + 1)
+        if len(found) > MOST_BYTES:
             return {}
-        kept = _adapter().validate_json(file.read_bytes())
+        kept = _adapter().validate_json(found)
     except FileNotFoundError:
         return {}
     except (OSError, ValidationError) as error:

@@ -23,6 +23,7 @@ from app.library.local import LocalModel
 from app.library.outside import named_by_path
 from app.library.partly import all_begun
 from app.library.records import Check, Entry, Fact, Getting, Listing, ShelfError, State, Suggestion
+from app.library.resolve import NO_NAME
 from app.library.room import Room, look
 from app.library.speed_facts import speed_facts
 
@@ -109,6 +110,8 @@ class Looking:
 
     def find(self, wanted: str) -> PairHere | LocalModel:
         """The pair or the model on this disk that ``wanted`` means."""
+        if not wanted.strip():
+            raise ShelfError(NO_NAME)
         inventory = self._known()
         if (pair := inventory.catalog.find(wanted)) is not None:
             return next(here for here in inventory.pairs if here.pair.name == pair.name)

@@ -20,6 +20,9 @@ MOST_NAMED: Final = 4
 MOST_PARTS: Final = 1000
 
 
+NO_NAME: Final = "No model was named: the name is empty."
+
+
 class ModelNotFoundError(Exception):
     """Nothing on this disk is meant; the message is one sentence for people, with what to do."""
 
@@ -42,6 +45,8 @@ def resolve(wanted: str, models_dir: Path, catalog: Catalog, *, role: Role = "ta
 
 
 def _resolve(wanted: str, models_dir: Path, catalog: Catalog, role: Role) -> Path:
+    if not wanted.strip():  # an unset variable of the shell, most likely; a path of no name would be the folder
+        raise CannotUseError(NO_NAME)
     path = Path(wanted).expanduser()
     if not _looks_like_path(wanted) and (pair := catalog.find(wanted)):
         source = dict(pair.sources).get(role)
@@ -56,6 +61,8 @@ def _resolve(wanted: str, models_dir: Path, catalog: Catalog, role: Role) -> Pat
         inside = gguf_files(path)
         hint = f"it holds {_list([file.name for file in inside[:4]])}" if inside else "it holds no .gguf file"
         raise CannotUseError(f"{wanted} is a folder, and a model is a file; {hint}.")
+    if path.exists():  # a pipe or a device: opening it may wait for ever, or read for ever
+        raise CannotUseError(f"{path.name or wanted} is no regular file, not a GGUF model file.")
     local = gguf_files(models_dir)
     by_name = [file for file in local if wanted.casefold() in (file.name.casefold(), file.stem.casefold())]
     if len(by_name) == 1:

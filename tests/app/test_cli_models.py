@@ -255,6 +255,12 @@ def test_model_names_resolve_to_what_is_on_the_disk(home: Home, slipstream: Slip
     assert broken.err.startswith("page.gguf is not a GGUF model file")
 
 
+def test_an_empty_folder_name_is_not_the_current_folder(slipstream: Slipstream) -> None:
+    added = slipstream("models", "add", "")
+    assert (added.code, added.out) == (1, "")
+    assert added.err == "No folder was named: the name is empty. The current folder is named by a dot.\n"
+
+
 def test_help_names_every_command(slipstream: Slipstream) -> None:
     text = slipstream("models", "--help").out
     assert all(f" {name} " in text for name in "list pull rm check add verify where".split())

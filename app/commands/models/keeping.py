@@ -26,9 +26,11 @@ def run_rm(name: str, *, yes: bool) -> int:
     return 0
 
 
-def run_add(folder: Path, *, forget: bool) -> int:
-    """Look for models in ``folder`` from now on, or no longer."""
-    shelf = open_shelf()
+def run_add(named: str, *, forget: bool) -> int:
+    """Look for models in a folder from now on, or no longer."""
+    if not named.strip():  # as a path it would be the current folder
+        raise CommandError("No folder was named: the name is empty. The current folder is named by a dot.")
+    shelf, folder = open_shelf(), Path(named)
     if forget:
         if not shelf.remove_folder(folder):
             raise CommandError(f"{folder} was not looked at before; nothing was changed.")

@@ -15,7 +15,6 @@ from app.library.transfer.wanted import Wanted
 from app.library.transfer.words import kept, sentence
 from engine.files.sizes import size_words, two_sizes
 
-_FULL = {errno.ENOSPC, errno.EDQUOT}
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
 _NO_PLACE = {errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.EINVAL, errno.ELOOP}
 
@@ -57,13 +56,18 @@ def explain(error: OSError, wanted: Wanted) -> TransferError:
     stays = kept(done, wanted.size)
     code: Code = "disk"
     number = error.errno
-    if number in _FULL:
-        code, missing = "disk_full", wanted.size - done
+    missing = wanted.size - done
+    more = f"{size_words(missing)} more are" if missing > 0 else "a little more is"
+    if number == errno.ENOSPC:
+        code = "disk_full"
         free = free_bytes(folder)
         free_words = "" if free is None else f", {size_words(free)} are free"
-        more = f"{size_words(missing)} more are" if missing > 0 else "a little more is"
         happened = f"the disk is full: {more} needed in {folder}{free_words}"
         todo = "make room and start it again to continue"
+    elif number == errno.EDQUOT:  # what is free on the disk is none of ours then
+        code = "disk_full"
+        happened = f"your quota on the disk is used up: {more} needed in {folder}"
+        todo = "delete files of yours there, or have the quota raised, and start it again to continue"
     elif number == errno.EFBIG:
         code = "too_large"
         happened = f"{folder} takes no file of {size_words(wanted.size)}"

@@ -65,7 +65,11 @@ def test_the_disk_fails_at_the_very_end(hub: Hub, tmp_path: Path, monkeypatch: p
 
     monkeypatch.setattr(os, "fsync", fail)
     error = failure(want(hub, tmp_path))
-    assert error.code == "disk_full"
+    assert (error.code, str(error)) == (
+        "disk_full",
+        f"{NAME}: your quota on the disk is used up: a little more is needed in {tmp_path}; all 200 kB are kept; "
+        "delete files of yours there, or have the quota raised, and start it again to continue.",
+    )
     assert not (tmp_path / NAME).exists()
 
 
