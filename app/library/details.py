@@ -14,7 +14,7 @@ from app.library.records import Check, Fact, Tone
 from app.library.room import Room
 from app.library.verdicts import DraftVerdict, judge_drafts
 from app.library.words import of_words
-from engine.files.fit import Fit
+from engine.files.fit import Fit, context_of
 from engine.files.sizes import size_words
 
 
@@ -136,10 +136,16 @@ def check_facts(
         if verdict is not None:
             facts.append(Fact("", verdict.reason, "plain" if verdict.kind == "fits" else "warn"))
             usable = usable and verdict.can_draft
+        if usable and draft.context_trained and draft.context_trained < (asked := context_of(target.shape, context)):
+            words = f"its window of {draft.context_trained:,} tokens is smaller than the context of {asked:,}"
+            facts.append(Fact("", f"{words}: where the conversation is longer, it proposes nothing", "warn"))
     if target.usable:
         shape = draft.shape if draft is not None and usable else None  # the engine loads no draft that cannot serve
         fit = room.fit(target.shape, shape, context)
         facts += fit_facts(fit)
+        if context is not None and target.context_trained and context > target.context_trained:
+            words = f"{context:,} tokens are more than the {target.context_trained:,} that the model was trained for"
+            facts.append(Fact("context", f"{words}; answers may degrade beyond that", "warn"))
         usable = usable and fit.words != "does not fit"
     return Check(usable, tuple(facts), conclusion(target, verdict, room, context))
 

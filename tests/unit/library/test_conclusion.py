@@ -11,10 +11,11 @@ import pytest
 from app.library.details import check_facts
 from app.library.inventory import take_inventory
 from app.library.local import LocalModel, LocalScan
-from app.library.records import Check
+from app.library.records import Check, ShelfError
 from app.library.room import Room
+from app.library.shelf import Shelf
 from tests.fixtures.headers import WORDS, states, write_model
-from tests.fixtures.homes import Home
+from tests.fixtures.homes import ONE_TARGET, Home
 
 ALONE = "The target works here, alone or with prompt lookup"
 PLENTY = 10**12
@@ -26,6 +27,7 @@ def models(folder: Path, look: Callable[..., LocalScan]) -> dict[str, LocalModel
     write_model(folder / "target.gguf", size=400_000_000, name="target")
     write_model(folder / "mamba.gguf", architecture="mamba", size=400_000_000, name="mamba", extra=states("mamba"))
     write_model(folder / "small.gguf", size=4_000_000, name="small")
+    write_model(folder / "short.gguf", size=4_000_001, name="short", context=8)
     write_model(folder / "large.gguf", size=390_000_000, name="large")
     write_model(folder / "stranger.gguf", tokens=[*WORDS[:-1], "odd"], name="stranger")
     cut = write_model(folder / "cut.gguf", name="cut")
@@ -37,9 +39,9 @@ def models(folder: Path, look: Callable[..., LocalScan]) -> dict[str, LocalModel
 def checked(home: Home, models: dict[str, LocalModel]) -> Callable[..., Check]:
     """``checked("target", "small", free=bytes)``"""
 
-    def check(target: str, draft: str | None = None, free: int = PLENTY) -> Check:
+    def check(target: str, draft: str | None = None, free: int = PLENTY, context: int | None = 512) -> Check:
         room = Room(disk=PLENTY, memory=free, free_memory=free, cores=1)
-        return check_facts(models[target], models[draft] if draft else None, take_inventory(), room, 512)
+        return check_facts(models[target], models[draft] if draft else None, take_inventory(), room, context)
 
     return check
 
@@ -96,3 +98,32 @@ def test_a_draft_that_cannot_serve_takes_no_memory(checked: Callable[..., Check]
 
     assert memory(checked("target", "stranger")) == memory(checked("target"))
     assert memory(checked("target", "small")) != memory(checked("target"))
+
+
+def test_a_draft_with_a_smaller_window_is_said_to_give_up_early(checked: Callable[..., Check]) -> None:
+    words = "its window of 8 tokens is smaller than the context of 512: where the conversation is longer, it proposes "
+    found = checked("target", "short")
+    assert [fact.text for fact in found.facts if "window" in fact.text] == [f"{words}nothing"]
+    assert found.usable
+    assert not any("window" in fact.text for fact in checked("target", "small").facts)
+
+
+def test_a_context_beyond_the_trained_one_is_said(
+    checked: Callable[..., Check], models: dict[str, LocalModel]
+) -> None:
+    trained = models["target"].context_trained
+    assert trained is not None
+    words = f"{trained + 1:,} tokens are more than the {trained:,} that the model was trained for; answers may degrade"
+    found = checked("target", context=trained + 1)
+    assert [fact.text for fact in found.facts if fact.label == "context"] == [f"{words} beyond that"]
+    assert not any(fact.label == "context" for fact in checked("target", context=trained).facts)
+
+
+def test_a_context_that_cannot_be_is_refused(home: Home, shelf: Shelf) -> None:
+    home.put("whole.gguf", home.files[ONE_TARGET])
+    with pytest.raises(ShelfError) as refused:
+        shelf.check("whole", context=10**20)
+    assert str(refused.value) == (
+        "There is no context of 100,000,000,000,000,000,000 tokens: llama.cpp counts them up to 2,147,483,647. "
+        "Choose a smaller one."
+    )
