@@ -10,7 +10,7 @@ from app.library.entries import pair_fit
 from app.library.inventory import Inventory, PairHere
 from app.library.local import LocalModel
 from app.library.partly import Begun
-from app.library.records import Check, Fact, Tone
+from app.library.records import Check, Fact, Getting, Tone
 from app.library.room import Room
 from app.library.verdicts import DraftVerdict, judge_drafts
 from app.library.words import of_words
@@ -53,9 +53,14 @@ def model_facts(model: LocalModel, inventory: Inventory, room: Room, target: Loc
     yield Fact("file", _place(model))
 
 
-def begun_facts(begun: Begun) -> Iterator[Fact]:
-    """A download that has not ended."""
-    yield Fact("about", f"a download that has not ended: {of_words(begun.here, begun.size)} are here")
+def coming_fact(here: int, size: int | None) -> Fact:
+    """How far a download is."""
+    return Fact("about", f"a download that has not ended: {of_words(here, size)} are here")
+
+
+def begun_facts(begun: Begun, getting: Getting | None = None) -> Iterator[Fact]:
+    """A download that has not ended; ``getting``: as it goes on now."""
+    yield coming_fact(getting.done, getting.total) if getting is not None else coming_fact(begun.here, begun.size)
     if begun.anew:
         yield Fact("", "the file that it would replace is here and stays usable until then")
     yield Fact("file", ", ".join(str(part.path) for part in begun.parts))

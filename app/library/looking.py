@@ -14,15 +14,24 @@ from app.chats.readonly import UnreadableStoreError
 from app.history.groups import History
 from app.history.speeds import latest_speeds
 from app.library.best import best_pair, missing_bytes
-from app.library.details import at_path, begun_facts, check_facts, draft_facts, draft_verdict, model_facts, pair_facts
+from app.library.details import (
+    at_path,
+    begun_facts,
+    check_facts,
+    coming_fact,
+    draft_facts,
+    draft_verdict,
+    model_facts,
+    pair_facts,
+)
 from app.library.entries import all_entries, pair_entry, place_words
 from app.library.found import OURS, PACKAGE
 from app.library.getting import Downloads
-from app.library.inventory import Inventory, PairHere, same_model, take_inventory
+from app.library.inventory import Inventory, PairHere, SourceHere, same_model, take_inventory
 from app.library.local import LocalModel
 from app.library.outside import named_by_path
 from app.library.partly import all_begun
-from app.library.records import Check, Entry, Fact, Getting, Listing, ShelfError, State, Suggestion
+from app.library.records import Check, Entry, Fact, Getting, Listing, Phase, ShelfError, State, Suggestion
 from app.library.resolve import NO_NAME
 from app.library.room import Room, look
 from app.library.speed_facts import speed_facts
@@ -100,17 +109,20 @@ class Looking:
     def details(self, key: str, target: str = "") -> Sequence[Fact]:
         """What there is to say about an entry of the list; ``target``: path of the model that answers now."""
         inventory, room = self._known(), self._room()
+        getting = self._downloads.find(key)
+        moving = getting if getting is not None and getting.phase not in (Phase.DONE, Phase.CANCELLED) else None
         for here in inventory.pairs:
             if here.pair.name == key:
-                return self._with_speeds(tuple(pair_facts(here, inventory, room)), *_files(here))
+                facts = tuple(pair_facts(_as_it_moves(here, moving), inventory, room))
+                return self._with_speeds(facts, *_files(here))
         for model in inventory.models:
             if inventory.name(model) == key:
                 facts = tuple(model_facts(model, inventory, room, at_path(inventory, target)))
                 return self._with_speeds(facts, str(model.path))
         for begun in inventory.begun:
             if begun.name == key:
-                return tuple(begun_facts(begun))
-        return (Fact("about", key),)
+                return tuple(begun_facts(begun, moving))
+        return (coming_fact(moving.done, moving.total) if moving is not None else Fact("about", key),)
 
     def find(self, wanted: str) -> PairHere | LocalModel:
         """The pair or the model on this disk that ``wanted`` means."""
@@ -220,6 +232,19 @@ def _files(here: PairHere) -> tuple[str, str]:
     """Where the files of a pair are, as far as they are here."""
     target, draft = here.target.model, here.draft.model if here.draft is not None else None
     return str(target.path) if target is not None else "", str(draft.path) if draft is not None else ""
+
+
+def _as_it_moves(here: PairHere, getting: Getting | None) -> PairHere:
+    """The pair with what has arrived of it by now, where it is being fetched: the last look may be minutes old."""
+    if getting is None:
+        return here
+    target, draft = (_so_far(source, getting) if source is not None else None for source in (here.target, here.draft))
+    return replace(here, target=target or here.target, draft=draft)
+
+
+def _so_far(source: SourceHere, getting: Getting) -> SourceHere:
+    coming = [file.done for file in getting.files if source.source.is_called(file.name)]
+    return replace(source, begun=sum(coming)) if coming and not source.usable else source
 
 
 def _coming(getting: Getting) -> Entry:

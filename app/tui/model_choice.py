@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from app.library.records import Entry, Listing, State
+from app.library.records import Entry, Getting, Listing, State
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,12 @@ def matches(entry: Entry, wanted: str) -> bool:
 def same(one: str, other: str) -> bool:
     """Whether two paths are one file, links followed."""
     return one == other or (bool(one and other) and os.path.realpath(one) == os.path.realpath(other))
+
+
+def came_as(getting: Getting, entry: Entry) -> bool:
+    """Whether the entry is what a download has brought: by its name, or a model that is one of its files."""
+    fetched = {file.name for file in getting.files}
+    return entry.key == getting.key or os.path.basename(entry.target) in fetched
 
 
 def uses(listing: Listing, target: str, draft: str) -> Mapping[str, str]:

@@ -12,11 +12,11 @@ from textual.binding import BindingType
 from textual.widgets import Static
 
 from app.library.records import Entry, Fact, Getting, Library, Listing, Phase, ShelfError
-from app.library.words import ended_words
+from app.library.words import ended_words, of_words
 from app.tui.background import aside
 from app.tui.keymap import key_of
 from app.tui.keys import MODELS
-from app.tui.model_choice import matches, same, uses
+from app.tui.model_choice import came_as, matches, same, uses
 from app.tui.screens.model_uses import UseActions
 from app.tui.widgets.facts import Facts
 from app.tui.widgets.filter_box import FilterBox, FilterRow
@@ -72,8 +72,10 @@ class ModelsScreen(UseActions):
         self._listing = Listing(())
         self.downloads: dict[str, Getting] = {}
         self._offered: tuple[bool | None, ...] = ()
-        self._news: list[tuple[str, Severity]] = []
-        """How downloads have ended; said when the list shows it."""
+        self._news: list[Getting] = []
+        """Downloads that have ended; said when the list shows it."""
+        self._described = ""
+        """How far the download of the highlighted entry was when its details were looked up."""
 
     def compose(self) -> ComposeResult:
         yield ModelsHeader()
@@ -113,10 +115,14 @@ class ModelsScreen(UseActions):
         if listing.complaints and first:
             self.say("\n".join(listing.complaints), "warning")
         news, self._news = self._news, []
+        shown = self.entry.key if self.entry is not None else ""
         self._fill()
+        for getting in news:
+            if getting.key == shown and (came := next((e for e in listing.entries if came_as(getting, e)), None)):
+                self.query_one(ModelTable).go_to(came.key)  # it may have another name now
         self.look_again()
-        for words, severity in news:
-            self.query_one(NoticeLine).also(words, severity)
+        for getting in news:
+            self.query_one(NoticeLine).also(*_news(getting, self.entry))
         if first and self._get:
             self._begin_with(self._get)
 
@@ -145,6 +151,8 @@ class ModelsScreen(UseActions):
     def look_again(self) -> None:
         """Four times a second: how far the downloads are."""
         before, self.downloads = self.downloads, {getting.key: getting for getting in self.library.downloads()}
+        if self._so_far() != self._described and not any(w.group == "details" and w.is_running for w in self.workers):
+            self.begin("details", self._look_up)
         if before == self.downloads:
             return
         self.query_one(ModelTable).show_downloads(
@@ -157,15 +165,12 @@ class ModelsScreen(UseActions):
         for key, getting in self.downloads.items():
             if getting.note and (key not in before or before[key].note != getting.note):
                 self.query_one(NoticeLine).also(getting.note, "warning")
-        shown = self.entry.key if self.entry is not None else ""
-        if _trouble(before.get(shown)) != _trouble(self.downloads.get(shown)):
-            self.begin("details", self._look_up)
         ended = [
             getting
             for key, getting in self.downloads.items()
             if key in before and before[key].phase != getting.phase and getting.ended
         ]
-        self._news += [_news(getting) for getting in ended]
+        self._news += ended
         if ended or {*before} - {*self.downloads}:
             self.action_refresh()
         self.offer_keys()
@@ -178,9 +183,14 @@ class ModelsScreen(UseActions):
         self.offer_keys()
         self.begin("details", self._look_up)
 
+    def _so_far(self) -> str:
+        """How far the download of the highlighted entry is, as its details say it; empty without one."""
+        getting = self.downloads.get(self.entry.key) if self.entry is not None else None
+        return f"{getting.key} {of_words(getting.done, getting.total)} {_trouble(getting)}" if getting else ""
+
     async def _look_up(self) -> None:
         await asyncio.sleep(SETTLE_SECONDS)
-        entry = self.entry
+        entry, self._described = self.entry, self._so_far()
         if entry is None:
             return
         try:
@@ -189,7 +199,8 @@ class ModelsScreen(UseActions):
             facts = (Fact("", str(error), "warn"),)
         if self.entry is not None and self.entry.key == entry.key:
             trouble = _trouble(self.downloads.get(entry.key))
-            self.query_one(Facts).show([Fact("download", trouble, "warn"), *facts] if trouble else facts)
+            facts = [Fact("download", trouble, "warn"), *facts] if trouble else facts
+            self.query_one(Facts).show(facts, entry.key)
 
     # ------------------------------------------------------------------------------------------------- searching
 
@@ -276,8 +287,10 @@ def _trouble(getting: Getting | None) -> str:
     return getting.trouble if getting is not None and getting.phase in wanted else ""
 
 
-def _news(getting: Getting) -> tuple[str, Severity]:
-    """What is said of a download that has ended."""
+def _news(getting: Getting, highlighted: Entry | None) -> tuple[str, Severity]:
+    """What is said of a download that has ended. A key is named only where it would use that very model."""
     if getting.phase is Phase.DONE:
-        return f"{ended_words(getting)}; {key_of('models.use')} uses it.", "information"
+        it_is_that = highlighted is not None and came_as(getting, highlighted)
+        uses = f"; {key_of('models.use')} uses it" if it_is_that else ""
+        return f"{ended_words(getting)}{uses}.", "information"
     return ended_words(getting), "error" if getting.phase is Phase.FAILED else "information"

@@ -21,6 +21,7 @@ class Facts(VerticalScroll, can_focus=False):
     """Labels at the left, sentences at the right."""
 
     _facts: Sequence[Fact] = ()
+    _about = ""
 
     def compose(self) -> ComposeResult:
         yield Static(markup=False)
@@ -30,11 +31,13 @@ class Facts(VerticalScroll, can_focus=False):
         """What there is to read, one line a fact."""
         return lines(self._facts, 10_000).plain
 
-    def show(self, facts: Sequence[Fact]) -> None:
-        """Replace what stands there."""
+    def show(self, facts: Sequence[Fact], about: str = "") -> None:
+        """Replace what stands there. ``about``: of which entry; what is new about the same one scrolls nothing."""
+        again, self._about = bool(about) and about == self._about, about
         self._facts = facts
         self._draw()
-        self.scroll_home(animate=False)
+        if not again:
+            self.scroll_home(animate=False)
 
     def on_resize(self) -> None:
         self._draw()

@@ -91,6 +91,8 @@ class FakeShelf:
     moving: dict[str, Getting] = field(default_factory=dict)
     did: list[tuple[str, str]] = field(default_factory=list)
     closed: bool = False
+    arrived: str = ""
+    """What the details say of a download."""
 
     def __post_init__(self) -> None:
         self.hub_answers.set()
@@ -121,6 +123,7 @@ class FakeShelf:
             Fact("memory", "About 5.8 GB of memory at 8,192 tokens of context; 22.0 GB are free."),
             Fact("", "weights 2.5 GB · KV cache 1.2 GB · draft weights 639 MB · draft KV cache 940 MB"),
         ]
+        facts = [*facts, Fact("target", self.arrived)] if self.arrived else facts
         return [*facts, Fact("trouble", entry.trouble, "warn")] if entry.trouble else facts
 
     def plan(self, wanted: str) -> Offer:

@@ -7,13 +7,15 @@ from pathlib import Path
 import pytest
 
 from app.library.lookup import find_model
-from app.library.records import State
+from app.library.records import Phase, State
 from app.library.shelf import Shelf
 from app.library.transfer.sidecar import PART, SIDECAR, Sidecar, beside
 from app.library.walk import LeftOut, walk
+from app.library.words import of_words
+from engine.files.sizes import size_words
 from tests.fixtures.homes import ONE_TARGET, OTHER_TARGET, SHARED_DRAFT, Home, write
 from tests.fixtures.hub import Hub
-from tests.unit.library.shelves import entry, pull
+from tests.unit.library.shelves import entry, pull, until
 
 LOOSE = "some/Tiny-GGUF/Tiny-Q4_K_M.gguf"
 GIVES_UP = f"slipstream models rm {LOOSE}"
@@ -111,3 +113,25 @@ def test_what_another_tool_writes_in_place_is_still_left_out(home: Home, folder:
     assert file in list(walk(folder, "here", ours=True)), "in our folder a part is a file of its own"
     Sidecar("http://hub/x", 5000, None).write(folder / "m.gguf.part.json")
     assert file in list(walk(folder, "here")), "with our note beside it, it is one everywhere"
+
+
+def test_details_of_a_download_are_those_of_now(home: Home, hub: Hub, shelf: Shelf) -> None:
+    """The last look at the disk was before its first byte."""
+    shelf.listing()
+    hub.misbehave("cdn/*", throttle=20_000)
+    offers = shelf.plan("one"), shelf.plan("org/other-GGUF")
+    for offer in offers:
+        shelf.start(offer)
+    hub.wait_sent(20_000, "cdn/*")
+    for offer in offers:
+        shelf.pause(offer.key)
+        until(shelf, offer.key, Phase.PAUSED)
+    shelf.close()
+    pair, other = ({one.key: one for one in shelf.downloads()}[offer.key] for offer in offers)
+    (target,) = (file for file in pair.files if file.name == "one-Q8_0.gguf")
+    assert target.done
+    said = [fact.text for fact in shelf.details("one") if fact.label == "target"]
+    assert said == [f"one-Q8_0.gguf, {size_words(target.done)} are here"]
+    assert [fact.text for fact in shelf.details(other.key)] == [
+        f"a download that has not ended: {of_words(other.done, other.total)} are here"
+    ]

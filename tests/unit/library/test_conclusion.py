@@ -108,9 +108,7 @@ def test_a_draft_with_a_smaller_window_is_said_to_give_up_early(checked: Callabl
     assert not any("window" in fact.text for fact in checked("target", "small").facts)
 
 
-def test_a_context_beyond_the_trained_one_is_said(
-    checked: Callable[..., Check], models: dict[str, LocalModel]
-) -> None:
+def test_a_context_beyond_the_trained_one_is_said(checked: Callable[..., Check], models: dict[str, LocalModel]) -> None:
     trained = models["target"].context_trained
     assert trained is not None
     words = f"{trained + 1:,} tokens are more than the {trained:,} that the model was trained for; answers may degrade"
