@@ -45,7 +45,7 @@ def find_pair_files(model: str | None, draft: str | None, *, draft_must_be_there
         if draft is not None:
             own = _find(draft, known, "target")
         elif pair is not None:
-            own, note = _own_draft(pair, known)
+            own, note, refused = _own_draft(pair, known)
     except ModelNotFoundError as error:
         if draft_must_be_there:
             raise
@@ -68,13 +68,15 @@ def find_model(wanted: str) -> Path:
     return _find(wanted, load_catalog(paths.catalog_file()).catalog, "target")
 
 
-def _own_draft(pair: Pair, known: Catalog) -> tuple[Path | None, str]:
+def _own_draft(pair: Pair, known: Catalog) -> tuple[Path | None, str, str | None]:
+    """A pair's own draft; else what is said of that, and why it was refused: one that was never fetched was not."""
     if pair.draft == "lookup":
-        return None, ""
+        return None, "", None
     try:
-        return _find(pair.name, known, "draft"), ""
+        return _find(pair.name, known, "draft"), "", None
     except ModelNotFoundError as error:
-        return None, f"Until its draft is here, {pair.title} drafts from the text so far: {error}"
+        refused = clean_line(_phrase(error), 400) if isinstance(error, CannotUseError) else None
+        return None, f"Until its draft is here, {pair.title} drafts from the text so far: {error}", refused
 
 
 def _find(wanted: str, known: Catalog, role: Role) -> Path:

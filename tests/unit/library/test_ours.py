@@ -87,7 +87,7 @@ def test_what_verify_found_damaged_stays_known_and_is_fetched_again(home: Home, 
     assert verify(shelf, "one") == [False, True]
     one = entry(Shelf(), "one")
     assert (one.state, one.target) == (State.BROKEN, "")
-    assert one.trouble.startswith("one-Q8_0.gguf: one-Q8_0.gguf is damaged: its hash is not the one the hub announced")
+    assert one.trouble.startswith("one-Q8_0.gguf is damaged: its hash is not the one the hub announced")
     offer = shelf.plan("one")
     assert (offer.refusal, offer.missing) == ("", len(home.files[ONE_TARGET]))
     assert "to fetch, the one here is damaged" in offer.text

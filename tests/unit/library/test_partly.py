@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from app.library.lookup import find_model, find_pair_files
+from app.library.origins import Origin, note_damage, write_origin
 from app.library.records import ShelfError
 from app.library.resolve import CannotUseError, ModelNotFoundError
 from app.library.shelf import Shelf
 from app.library.transfer.sidecar import PART, SIDECAR, Sidecar, beside
-from tests.fixtures.homes import ONE_TARGET, Home
+from tests.fixtures.homes import ONE_TARGET, SHARED_DRAFT, Home
 
 LOOSE = "some/Tiny-GGUF/Tiny-Q4_K_M.gguf"
 
@@ -74,6 +75,17 @@ def test_a_draft_that_is_left_out_has_its_reason_for_the_receipt(home: Home, loo
         assert (found.draft_refused or "").startswith(reason), name
         assert not (found.draft_refused or "").endswith("."), name
     assert find_pair_files("whole", None).draft_refused is None
+
+
+def test_a_pairs_own_draft_that_is_damaged_was_refused_and_one_that_is_not_here_was_not(home: Home) -> None:
+    home.put(ONE_TARGET)
+    assert find_pair_files("one", None).draft_refused is None
+    draft = home.put(SHARED_DRAFT)
+    size, changed = draft.stat().st_size, draft.stat().st_mtime_ns
+    write_origin(draft, Origin("o/r", "c" * 40, draft.name, size, sha256="0" * 64))
+    note_damage(draft, damaged=True)
+    assert draft.stat().st_mtime_ns == changed
+    assert (find_pair_files("one", None).draft_refused or "").startswith(f"{draft} is damaged: ")
 
 
 def test_a_draft_that_another_tool_has_not_whole(home: Home) -> None:
