@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 from app.library.facts import FactStore
 from app.library.local import LocalModel
 from app.library.verdicts import DraftCost
-from engine.cost import SOUND_PASSES, SOUND_PROPOSALS
+from engine.files.paying import SOUND_PASSES, SOUND_PROPOSALS
 
 MOST_PROFILES: Final = 2000
 MOST_BYTES: Final = 1_000_000

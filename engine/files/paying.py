@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import lru_cache
 
-from engine.cost import CostModel, CostProfile
+from engine.cost import SOUND_PASSES, SOUND_PROPOSALS, CostModel, CostProfile
+
+__all__ = ["LONGEST", "SOUND_PASSES", "SOUND_PROPOSALS", "pays_from"]
 
 LONGEST = 7
 """Proposals of the longest draft that is weighed: as many as exact mode sends."""
