@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from engine.files.kept import read_kept
 from engine.files.whole import write_whole
 from engine.protocol import SpeculationMode
 
@@ -56,8 +57,7 @@ class Memory:
     def read(self) -> LastChoice:
         """What was kept, or nothing."""
         try:
-            with open(self._file, "rb") as opened:
-                return LastChoice.model_validate_json(opened.read(_MOST_BYTES))
+            return LastChoice.model_validate_json(read_kept(self._file, _MOST_BYTES, links=True))
         except FileNotFoundError:
             return LastChoice()
         except (OSError, ValidationError) as error:

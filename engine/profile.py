@@ -13,6 +13,7 @@ from pathlib import Path
 
 from pydantic import BaseModel, Field, ValidationError
 
+from engine.files.kept import read_kept
 from engine.files.whole import write_whole
 from engine.machine import FOLDER_VARIABLE
 from engine.pacing import PacingProfile
@@ -21,6 +22,9 @@ from engine.protocol import SelfTestResult
 log = logging.getLogger(__name__)
 
 FORMAT = 2
+
+MOST_BYTES = 1_000_000
+"""More than any profile has."""
 
 
 class Profile(BaseModel):
@@ -46,7 +50,7 @@ class ProfileStore:
         if path is None:
             return Profile()
         try:
-            profile = Profile.model_validate_json(path.read_bytes())
+            profile = Profile.model_validate_json(read_kept(path, MOST_BYTES))
         except FileNotFoundError:
             return Profile()
         except (OSError, ValidationError) as error:

@@ -17,9 +17,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.clean import clean_line
 from app.library.roles import Role, role_of
-from app.library.transfer.plain import open_plain
 from engine.files.fingerprint import fingerprint
 from engine.files.header import Header, HeaderError, SeenArrays, read_header
+from engine.files.kept import read_kept
 from engine.files.needed import lacking
 from engine.files.pairing import Vocabulary
 from engine.files.quantization import parameters, quantization
@@ -186,11 +186,7 @@ def _adapter() -> TypeAdapter[_Kept]:
 
 def _load(file: Path) -> dict[str, _Entry]:
     try:
-        with open(file, "rb", opener=open_plain) as opened:  # a pipe would wait for ever, a device never end
-            found = opened.read(MOST_BYTES + 1)
-        if len(found) > MOST_BYTES:
-            return {}
-        kept = _adapter().validate_json(found)
+        kept = _adapter().validate_json(read_kept(file, MOST_BYTES))
     except FileNotFoundError:
         return {}
     except (OSError, ValidationError) as error:

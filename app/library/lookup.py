@@ -99,8 +99,12 @@ def _whole_set(file: Path, models_dir: Path) -> Path:
     if split_name(file.name).count < 2:
         return file
     from app.library.outside import named_by_path  # reads headers: only where it is needed
+    from app.library.records import ShelfError
 
-    model = named_by_path(str(file))
+    try:
+        model = named_by_path(str(file))
+    except ShelfError:  # it went away meanwhile: whoever opens it says so
+        return file
     if model is not None and model.fault is not None:
         raise CannotUseError(_unusable(model, model.fault, models_dir))
     return file

@@ -12,6 +12,7 @@ from pydantic import BaseModel, Field, ValidationError
 from app.library.facts import FactStore
 from app.library.local import LocalModel
 from app.library.verdicts import DraftCost
+from engine.files.kept import read_kept
 from engine.files.paying import SOUND_PASSES, SOUND_PROPOSALS
 
 MOST_PROFILES: Final = 2000
@@ -70,7 +71,7 @@ def _read(folder: Path) -> dict[tuple[str, str], DraftCost]:
     costs: dict[tuple[str, str], DraftCost] = {}
     for path in _youngest(folder):
         try:
-            profile = _Profile.model_validate_json(path.read_bytes())
+            profile = _Profile.model_validate_json(read_kept(path, MOST_BYTES))
         except (OSError, ValidationError):
             continue
         cost = profile.pacing.cost

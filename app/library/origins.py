@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
-from app.library.transfer.plain import open_plain
+from engine.files.kept import read_kept
 from engine.files.whole import write_whole
 
 _VERSION: Final = 1
@@ -60,8 +60,7 @@ def beside(file: Path) -> Path:
 def read_origin(file: Path) -> Origin | None:
     """What is kept of ``file``; None where nothing is, or nothing that makes sense."""
     try:
-        with open(beside(file), "rb", opener=open_plain) as opened:
-            found = json.loads(opened.read(_MOST_BYTES))
+        found = json.loads(read_kept(beside(file), _MOST_BYTES))
         if found.pop("version") != _VERSION:
             return None
         origin = Origin(**found)
