@@ -40,7 +40,8 @@ def find_pair_files(model: str | None, draft: str | None, *, draft_must_be_there
     known = load_catalog(paths.catalog_file()).catalog
     pair = known.starter if model is None else known.find(model) if "/" not in model else None
     target = _find(known.starter.name if model is None else model, known, "target")
-    own, note, refused = None, "", None
+    own, note = None, ""
+    refused: str | None = None
     try:
         if draft is not None:
             own = _find(draft, known, "target")
@@ -153,8 +154,8 @@ def _read_in_place(wanted: str, role: Role, is_name: bool) -> Path | ModelNotFou
     if len(found) > 1:
         paths = ", ".join(str(m.path) for m in found)
         return CannotUseError(f"{wanted} is {len(found)} models on this disk: {paths}; give one's path.")
-    if found and found[0].why_not is not None:
-        return CannotUseError(_unusable(found[0], found[0].why_not, inventory.models_dir))
+    if found and (why := found[0].why_not) is not None:
+        return CannotUseError(_unusable(found[0], why, inventory.models_dir))
     if found:
         return found[0].path
     if is_name and (begun := _partly_here(wanted, inventory.models_dir)) is not None:
