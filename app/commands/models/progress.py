@@ -31,21 +31,27 @@ class ProgressLines:
 
     def show(self, getting: Getting) -> None:
         """As it is now."""
-        if not self._terminal and getting.note not in ("", self._note):
-            self._note = getting.note
-            say(getting.note)
         if self._terminal:
             self._draw(getting)
-        elif time.monotonic() - self._said_at >= PLAIN_SECONDS or self._news(getting):
+            return
+        self._say_note(getting)
+        if time.monotonic() - self._said_at >= PLAIN_SECONDS or self._news(getting):
             self._said_at, self._said = time.monotonic(), (getting.phase, getting.trouble)
             self._quarter = percent(getting) // 25
             more = f" ({getting.trouble})" if getting.phase is Phase.STALLED and getting.trouble else ""
             say(f"{getting.title}: {progress_words(getting)}{more}")
 
     def finish(self, getting: Getting) -> None:
-        """The last state stays on the screen."""
+        """The last state stays on the screen; a short transfer may have ended before anybody looked."""
         if self._terminal:
             self._draw(getting)
+        else:
+            self._say_note(getting)
+
+    def _say_note(self, getting: Getting) -> None:
+        if getting.note not in ("", self._note):
+            self._note = getting.note
+            say(getting.note)
 
     def _news(self, getting: Getting) -> bool:
         """Worth a line of its own are a wait that begins or ends, and every quarter: the values of a short transfer
