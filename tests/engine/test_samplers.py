@@ -113,14 +113,16 @@ REAL = {
 
 @pytest.mark.parametrize("name", REAL)
 def test_samplers_give_the_same_answer_with_any_drafter(smol: Driver, name: str) -> None:
-    prompt, settings = "Name three rivers, then the same three rivers again.", {"seed": 7, "max_tokens": 20}
+    prompt, settings = "Name three rivers, then the same three rivers again.", {"seed": 7, "max_tokens": 60}
     plain = smol.ask(prompt, sampling=REAL[name], **settings)
+    accepted = verified = 0
     for mode, draft_max in [("lookup", 4), ("draft", 3), ("draft", 7)]:
         answer = smol.ask(prompt, sampling=REAL[name], speculation=mode, draft_max=draft_max, **settings)  # type: ignore[arg-type]
         assert answer.token_ids == plain.token_ids, (mode, draft_max)
         if mode == "draft":
-            assert answer.stats.acceptance is not None
-            assert answer.stats.acceptance > 0.5, "the draft's penalties see what it proposes"
+            accepted += answer.stats.accepted
+            verified += answer.stats.accepted + answer.stats.rejected
+    assert accepted > 0.5 * verified > 0, "the draft's penalties see what it proposes"
 
 
 @pytest.mark.parametrize("temperature", [0.0, 1.0])
