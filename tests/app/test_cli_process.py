@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
 import pty
@@ -15,6 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.fixtures.processes import children, wait_until_gone
 
 ROOT = Path(__file__).resolve().parents[2]
 FAKE = (sys.executable, "-m", "tests.fixtures_cli.slipstream_fake")
@@ -40,19 +41,6 @@ def start(
 ) -> subprocess.Popen[bytes]:
     settings = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | options
     return subprocess.Popen([*FAKE, *arguments], env=environment | {"FAKE_HOST": json.dumps(play)}, **settings)
-
-
-def engines_of(pid: int) -> list[int]:
-    with contextlib.suppress(OSError):
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    return []
-
-
-def wait_until_gone(pids: list[int], seconds: float) -> None:
-    deadline = time.monotonic() + seconds
-    while alive := [pid for pid in pids if Path(f"/proc/{pid}").exists()]:
-        assert time.monotonic() < deadline, f"still running: {alive}"
-        time.sleep(0.02)
 
 
 def test_ctrl_c_keeps_the_partial_answer(environment: dict[str, str], model: str) -> None:
@@ -94,13 +82,14 @@ def test_ctrl_c_and_an_engine_that_does_not_listen(environment: dict[str, str], 
     process = start(environment, SLOW | {"deaf": True}, "ask", "hello", "--model", model)
     assert process.stdout
     first = os.read(process.stdout.fileno(), 100)
-    children = engines_of(process.pid)
+    engines = children(process.pid)
+    assert engines
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=10)
     assert process.returncode == 130
     assert (first + out).startswith(b"word0 ")
     assert b"cancelled" in err
-    wait_until_gone(children, 1)
+    wait_until_gone(engines, 1)
 
 
 def test_a_second_ctrl_c_waits_for_nobody(environment: dict[str, str], model: str) -> None:
@@ -127,12 +116,13 @@ def test_a_closed_pipe_ends_quietly(environment: dict[str, str], model: str) -> 
     process = start(environment, SLOW, "ask", "hello", "--model", model)
     assert process.stdout
     os.read(process.stdout.fileno(), 100)
-    children = engines_of(process.pid)
+    engines = children(process.pid)
+    assert engines
     process.stdout.close()
     assert process.stderr
     assert process.stderr.read() == b""
     assert process.wait(timeout=10) == 141
-    wait_until_gone(children, 3)
+    wait_until_gone(engines, 3)
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="Linux only")
@@ -165,11 +155,11 @@ def test_a_terminal_that_hangs_up_leaves_no_engine(environment: dict[str, str], 
     if pid == 0:
         os.execve(FAKE[0], [*FAKE, "ask", "hello", "--model", model], environment | {"FAKE_HOST": json.dumps(SLOW)})
     read_until(terminal, b"word3")
-    children = engines_of(pid)
-    assert children
+    engines = children(pid)
+    assert engines
     os.close(terminal)
     os.waitpid(pid, 0)
-    wait_until_gone(children, 2)
+    wait_until_gone(engines, 2)
 
 
 def in_terminal(environment: dict[str, str], play: dict[str, Any], *arguments: str) -> bytes:

@@ -21,6 +21,8 @@ from typing import Any
 
 import pyte
 
+from tests.fixtures.processes import children
+
 ROOT = Path(__file__).resolve().parents[2]
 PATIENCE = 20.0
 ANSWERS = "-m", "tests.fixtures_cli.slipstream_fake"
@@ -104,14 +106,7 @@ class TerminalRun:
 
     def children(self) -> list[int]:
         """Processes of this program that are alive: its engines."""
-        found = []
-        for entry in Path("/proc").iterdir():
-            if entry.name.isdigit():
-                with contextlib.suppress(OSError, ValueError):
-                    fields = (entry / "stat").read_text().rsplit(")", 1)[1].split()
-                    if int(fields[1]) == self.pid and fields[0] != "Z":
-                        found.append(int(entry.name))
-        return found
+        return children(self.pid)
 
     def restored(self) -> list[str]:
         """Terminal modes that were switched on and not off again."""
@@ -174,14 +169,6 @@ def program(
             os.waitpid(pid, 0)
         if run.master >= 0:
             os.close(run.master)
-
-
-def alive(pid: int) -> bool:
-    """Whether this process is there and no zombie."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def in_mid_answer(run: TerminalRun) -> list[int]:

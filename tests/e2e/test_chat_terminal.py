@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.terminal import SLOW, alive, in_mid_answer, program
+from tests.e2e.terminal import SLOW, in_mid_answer, program
+from tests.fixtures.processes import alive
 
 CONTENT = "\x1b]52;c;aGFja2Vk\x07 \x1b[2J \x9b2J \x1b[?1049l over\rwrite \x1bPq\x1b\\ end-of-answer"
 

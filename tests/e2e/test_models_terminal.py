@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.terminal import TerminalRun, alive, program
+from tests.e2e.terminal import TerminalRun, program
 from tests.fixtures.homes import ONE_TARGET, SHARED_DRAFT, Home, make_home
 from tests.fixtures.hub import Hub
+from tests.fixtures.processes import alive
 from tests.fixtures.scripted import Script
 
 CTRL_L, CTRL_Q, ENTER, ESC = b"\x0c", b"\x11", b"\r", b"\x1b"

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.terminal import SLOW, TerminalRun, alive, program
+from tests.e2e.terminal import SLOW, TerminalRun, program
+from tests.fixtures.processes import alive
 
 PLAIN = ("chat", "--plain")
 READLINE = re.compile(rb"\x1b\[\?2004[hl]|\x1b\[[0-9;]*[CDKPJ@m]|\x1b\[H\x1b\[2?J|\x1b\[A")

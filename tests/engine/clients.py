@@ -1,4 +1,4 @@
-"""What tests do with an engine process: ask it, act at its first text, look whether it is alive or at work."""
+"""What tests do with an engine process: ask it, act at its first text, look whether it is at work."""
 
 from __future__ import annotations
 
@@ -38,14 +38,6 @@ async def until_text(client: EngineClient, then: object, settings: GenerateSetti
                 if asyncio.iscoroutine(result):
                     await result
     return seen
-
-
-def alive(pid: int) -> bool:
-    try:
-        state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state != "Z"
 
 
 async def idle(pid: int) -> bool:

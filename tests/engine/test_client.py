@@ -21,7 +21,8 @@ from engine.protocol import (
     Prefilling,
     TextDelta,
 )
-from tests.engine.clients import alive, ask, idle, question, until_text
+from tests.engine.clients import ask, idle, question, until_text
+from tests.fixtures.processes import alive
 
 
 async def test_loading_shows_progress_and_then_the_answer_streams(client: EngineClient) -> None:

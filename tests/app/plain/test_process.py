@@ -7,11 +7,12 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.fixtures.processes import children, wait_until_gone
 
 ROOT = Path(__file__).resolve().parents[3]
 FAKE = (sys.executable, "-m", "tests.fixtures_cli.slipstream_fake")
@@ -162,16 +163,8 @@ def test_startup_brings_no_engine_along_when_it_ends(environment: dict[str, str]
     process.stdin.write(b"go on\n")
     process.stdin.flush()
     os.read(process.stdout.fileno(), 10)
-    engines = [int(child) for child in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
-    engines += [
-        int(child)
-        for task in Path(f"/proc/{process.pid}/task").iterdir()
-        for child in (task / "children").read_text().split()
-    ]
+    engines = children(process.pid)
     assert engines
     process.send_signal(signal.SIGTERM)
     process.communicate(timeout=15)
-    deadline = time.monotonic() + 3
-    while any(Path(f"/proc/{engine}").exists() for engine in engines):
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    wait_until_gone(engines, 3)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Final
 
 from app.compare.neighbours import Neighbours, Snapshot
+from tests.fixtures.processes import children
 
 ROOT: Final = Path(__file__).resolve().parents[3]
 COLUMNS, ROWS = 120, 40
@@ -112,7 +113,7 @@ class Program:
     def look(self) -> tuple[float, Snapshot]:
         """CPU seconds that the program itself has spent, and those of the whole measurement."""
         own = self._neighbours.look([self.pid]).ours
-        return own, self._neighbours.look([self.pid, os.getpid(), *_children(self.pid)])
+        return own, self._neighbours.look([self.pid, os.getpid(), *children(self.pid)])
 
     def end(self) -> None:
         """Quit; insist when that takes too long."""
@@ -158,10 +159,3 @@ def program(command: Sequence[str], home: Path) -> Iterator[Program]:
         yield running
     finally:
         running.end()
-
-
-def _children(pid: int) -> list[int]:
-    """Processes that this one has started: its engine."""
-    with suppress(OSError, ValueError):
-        return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-    return []
