@@ -174,7 +174,6 @@ class TurnScreen(SelectingScreen):
             if fresh and self.selected is gone[0]:
                 self.select(fresh[0])
             await transcript.take_away(gone)
-        await transcript.add_rest(at)
         self.chat_shown()
 
     # ------------------------------------------------------------------------------------------------------ editing

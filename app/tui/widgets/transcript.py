@@ -240,23 +240,17 @@ class Transcript(FollowingScroll, can_focus=False):
             await self._turns.remove_children(views)
 
     async def add_from(self, at: int) -> list[SelectableTurn]:
-        """Mount the turns of the chat from position ``at`` on, behind those that are there; at most a page of them,
-        so :meth:`add_rest` has to follow. Reading goes on where it is."""
+        """Mount a page of the chat's turns from position ``at`` on, behind those that are there. Reading goes on where
+        it is."""
         assert self._chat is not None
         stop = min(len(self._chat), at + PAGE)
         if self._following and at + 1 < len(self._chat):
             self.let_go()
         before = len(self.views)
         await self._mount_last(self._widgets(at, stop))
-        return self.views[before:]
-
-    async def add_rest(self, at: int) -> None:
-        """Mount what is still missing behind :meth:`add_from`, a page at a time, so that keys are not held up."""
-        assert self._chat is not None
-        self._note_mounted_to(len(self._chat))
-        for start in range(at + PAGE, len(self._chat), PAGE):
-            await self._mount_last(self._widgets(start, start + PAGE))
+        self._note_mounted_to(stop)
         self.call_after_refresh(self.resume_at_end)
+        return self.views[before:]
 
     def last_seen(self) -> SelectableTurn | None:
         """The lowest turn in view."""

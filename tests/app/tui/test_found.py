@@ -157,4 +157,7 @@ async def test_another_answer_to_what_was_found_stands_where_it_was() -> None:
         assert texts(it)[-2:] == ["turn 500", "Otherwise."]
         await it.pilot.press("alt+up", "left")
         await it.sees("turn 501 with the needle", "‹ 1/2 ›")
-        await it.until(lambda: texts(it)[-1] == f"turn {MANY - 1}", "the rest of that branch")
+        await it.until(lambda: texts(it)[-1] == f"turn {500 + PAGE}", "a page of that branch")
+        assert it.transcript.query_one(Later).display
+        await it.pilot.press("escape", "ctrl+end")
+        await it.until(lambda: texts(it)[-1] == f"turn {MANY - 1}", "its end")
