@@ -18,7 +18,7 @@ from app.compare.neighbours import Neighbours, foreign
 from app.compare.order import alternating
 from app.compare.runs import Engine, Run, RunFailed, run_once
 from app.compare.ways import Way
-from engine.protocol import ErrorCode, Failed, GenerateSettings, LoadSettings
+from engine.protocol import ErrorCode, Failed, GenerateSettings, LoadSettings, PairInfo
 
 RUNS: Final = 3
 WARM_UP_TOKENS: Final = 16
@@ -117,18 +117,18 @@ async def one_round(
         started, before = time.monotonic(), neighbours.look(ours)
         await run_once(engine, comparison.wanted, run, piece)
         run.foreign, run.peak = foreign(before, neighbours.look(ours)), memory.peak()
-        _note(comparison, run)
+        _note(comparison, run, engine.pair)
         comparison.stopped = comparison.stopped or not run.whole
         if run.whole:
             comparison.seconds.append(time.monotonic() - started)
 
 
-def _note(comparison: Comparison, run: Run) -> None:
+def _note(comparison: Comparison, run: Run, pair: PairInfo | None) -> None:
     """A length that was cut, and memory that is not a way's own, are told once."""
-    way, load = run.way, run.way.load(comparison.load)
+    way, drafting = run.way, pair is not None and pair.draft is not None
     cut = [note for note in run.receipt.notes if note.startswith("drafts of ")] if run.receipt else []
     notes = [f"{way.label}: {note}" for note in cut]
-    if run.peak is not None and load.draft is not None and way.mode not in ("draft", "auto"):
+    if run.peak is not None and drafting and way.mode not in ("draft", "auto"):
         notes.append(f"The peak memory of {way.label} has the draft in it, which stays loaded.")
     comparison.notes += [note for note in notes if note not in comparison.notes]
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, Protocol
 
+from engine.files.sizes import size_words
+
 if TYPE_CHECKING:
     from engine.protocol import Device
 
@@ -211,6 +213,13 @@ class Removal:
     """Sentences about files that stay, and why."""
     refusal: str = ""
     """Why nothing can be deleted; empty: it can be."""
+    held: bool = False
+    """A program has one of the files in its memory."""
+
+    def done(self, freed: int) -> str:
+        """What is said when ``freed`` bytes are deleted."""
+        when = "as soon as the program that uses it now ends" if self.held else "again"
+        return f"{self.title} is deleted; {size_words(freed)} are free {when}."
 
 
 @dataclass(frozen=True, slots=True)

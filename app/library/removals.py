@@ -11,6 +11,7 @@ from app.library.entries import may_delete
 from app.library.found import OURS
 from app.library.inventory import Inventory, PairHere
 from app.library.local import LocalModel
+from app.library.mapped import mapped
 from app.library.origins import forget_origin
 from app.library.partly import Begun
 from app.library.records import Removal, ShelfError
@@ -105,6 +106,7 @@ def _removal(key: str, title: str, files: list[Path], kept: list[str]) -> Remova
         freed=sum(_size(file) for file in files),
         kept=() if refusal else tuple(kept),
         refusal=refusal,
+        held=bool(mapped(files)),
     )
 
 

@@ -21,8 +21,7 @@ def run_rm(name: str, *, yes: bool) -> int:
     if not yes and not confirmed(question, "Nothing was deleted"):
         say("Nothing was deleted.")
         return FAILED
-    freed = shelf.remove(removal)
-    show(f"{removal.title} is deleted; {size_words(freed)} are free again.")
+    show(removal.done(shelf.remove(removal)))
     return 0
 
 

@@ -152,8 +152,7 @@ class FileActions(Screen[Choice | None]):
             self.ask(title, text, lambda: self.begin("remove", self._remove, removal))
 
     async def _remove(self, removal: Removal) -> None:
-        freed = await aside(self.library.remove, removal)
-        self.say(f"{removal.title} is deleted; {size_words(freed)} are free again.")
+        self.say(removal.done(await aside(self.library.remove, removal)))
         self.action_refresh()
 
     # ---------------------------------------------------------------------------------------------- questions

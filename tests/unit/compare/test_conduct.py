@@ -125,3 +125,18 @@ def test_the_most_memory_of_a_way_is_measured_while_it_runs(tmp_path: Path, monk
     assert rows["memory, peak"] == ("0.31 GB", "0.31 GB")
     assert rows["memory, est."] == ("–", "–")
     assert run_json(comparison.runs[0])["peak_memory"] == {"bytes": 300_000 * 1024, "sampled": False}
+
+
+@pytest.mark.parametrize(("refused", "notes"), [(None, 1), ("vocabulary differs", 0)])
+def test_memory_is_said_to_have_the_draft_in_it_only_where_it_is_loaded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, refused: str | None, notes: int
+) -> None:
+    monkeypatch.setattr("app.compare.conduct.PeakMemory", partial(PeakMemory, proc=tmp_path))
+    process(tmp_path, rss=300_000, mark=300_000)
+    engine = PaperEngine(refused=refused, process=42)
+    load = LOAD.model_copy(update={"draft": ModelFile(path="/m/d.gguf")})
+    comparison = compared(engine, Way("off"), Way("lookup"), load=load)
+    said = [
+        note for note in comparison.notes if note == "The peak memory of off has the draft in it, which stays loaded."
+    ]
+    assert len(said) == notes
