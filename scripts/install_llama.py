@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -22,6 +23,8 @@ sys.path.insert(0, str(ROOT))
 from scripts.build_flags import for_this_machine  # noqa: E402
 
 VERSION = "0.3.36"
+ENGINE_ALONE = shlex.quote(f"-DCMAKE_PROJECT_llama.cpp_INCLUDE={ROOT / 'scripts' / 'llama.cmake'}")
+"""Not one of the flags that name a build: it changes what is compiled beside the engine, not the engine."""
 STAMP = Path(sys.prefix) / ".llama"
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 
@@ -71,7 +74,10 @@ def build(flags: str) -> Path:
     ]
     with open(log_path, "wb") as log_file:
         process = subprocess.Popen(
-            command, stdout=log_file, stderr=subprocess.STDOUT, env=os.environ | {"CMAKE_ARGS": flags}
+            command,
+            stdout=log_file,
+            stderr=subprocess.STDOUT,
+            env=os.environ | {"CMAKE_ARGS": f"{ENGINE_ALONE} {flags}"},
         )
         began = time.monotonic()
         try:
