@@ -43,9 +43,12 @@ ask: $(VENV)/.app $(VENV)/.starter
 	@if [ -n "$$PROMPT" ]; then exec $(BIN)/slipstream ask -- "$$PROMPT" </dev/null; else exec $(BIN)/slipstream ask; fi
 
 # First what computes with a model or watches a clock, alone on the machine; then the rest, a process for each
-# core. With PYTEST_ARGS one pytest runs what they name.
+# core. With PYTEST_ARGS one pytest runs what they name. Hundreds of processes are started on the way: what Python
+# compiled is kept for the next one, also for people who otherwise want no such files beside the sources.
 ALONE := tests/engine tests/e2e $(wildcard tests/app/test_cli_*.py)
 
+test: export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
+test: unexport PYTHONDONTWRITEBYTECODE
 test: lint $(VENV)/.starter
 ifdef PYTEST_ARGS
 	@$(BIN)/pytest $(PYTEST_ARGS)

@@ -71,7 +71,9 @@ def answered(
             parent = store.append_user(chat.id, prompt, parent=parent).id
             answer = store.start_answer(chat.id, parent=parent)
             sampling = Sampling(temperature=0.8 if turn % 2 else 0.0)
-            wanted = GenerateSettings(messages=tuple(said), speculation="lookup", max_tokens=tokens, sampling=sampling)
+            wanted = GenerateSettings(
+                messages=tuple(said), speculation="lookup", max_tokens=tokens, sampling=sampling, seed=turn
+            )
             async with aclosing(client.generate(wanted)) as events:
                 async for event in events:
                     if isinstance(event, Finished):
@@ -281,7 +283,8 @@ def test_help_has_one_definition_of_every_figure(slipstream: Slipstream) -> None
 def test_a_planted_seed_and_a_planted_file_are_noticed(slipstream: Slipstream, home: Path, smol_path: Path) -> None:
     import sqlite3
 
-    numbers = answered(home, smol_path, mode="exact", answers=2)
+    # A story: an answer that only quotes may well be the same with another seed.
+    numbers = answered(home, smol_path, mode="exact", answers=2, prompt="Tell a long story about a river.", tokens=48)
     with sqlite3.connect(home / "chats.sqlite") as db:
         db.execute("UPDATE figures SET receipt = json_set(receipt, '$.seed', 12345) WHERE message = ?", (numbers[1],))
         db.execute(

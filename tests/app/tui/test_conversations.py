@@ -11,6 +11,7 @@ from engine.protocol import Finished
 from engine.stats import Stats
 from tests.app.tui.fake_client import FakeClient, Wait, answer, ends, reads, receipt, says, stats
 from tests.app.tui.harness import chat, memory_store
+from tests.fixtures.pace import limit
 
 
 def fill(store: ChatStore, turns: int, text: str = "An answer with **some** words.") -> None:
@@ -58,7 +59,7 @@ async def test_a_partial_answer_is_kept_within_a_second() -> None:
         await it.sees("So far")
         begun = time.monotonic()
         await it.until(lambda: it.stored[-1] == ("assistant", "writing", "So far"))
-        assert time.monotonic() - begun < 2.5
+        assert time.monotonic() - begun < limit(2.5)
         client.go("end")
         await it.until(lambda: it.idle)
         assert it.stored[-1] == ("assistant", "complete", "So far so good")
@@ -135,7 +136,7 @@ async def test_a_long_chat_opens_quickly_at_its_end_and_shows_more_above() -> No
     begun = time.monotonic()
     async with chat(store=store) as it:
         await it.sees("question 499", "(499)")
-        assert time.monotonic() - begun < 4, "one second on a free machine"
+        assert time.monotonic() - begun < limit(4), "one second on a free machine"
         await it.pilot.press("ctrl+home")
         await it.sees("question 490")
         await it.until(lambda: "question 480" in it.questions)
@@ -150,7 +151,7 @@ async def test_a_very_long_answer_does_not_freeze_the_opening() -> None:
         begun = time.monotonic()
         await it.pilot.press("x")
         await it.until(lambda: it.composer.text == "x")
-        assert time.monotonic() - begun < 2
+        assert time.monotonic() - begun < limit(2)
         await it.sees("(0)")
 
 

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.text.controls import Controls, Segment, split_controls
+from tests.fixtures.pace import limit
 
 CHATML = ["<|im_start|>", "<|im_end|>", "<s>", "</s>", "[INST]", "<|im_end|>x", "§"]
 
@@ -89,5 +90,5 @@ def test_thousands_of_control_texts_and_much_markup() -> None:
     text = "<p>1 < 2</p><unused59" * 20_000 + "<unused5999>"
     started = time.process_time()
     found = controls.find(text)
-    assert time.process_time() - started < 2
+    assert time.process_time() - started < limit(2)
     assert [text[start:end] for start, end in found] == ["<unused5999>"]
