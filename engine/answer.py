@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+from engine.counting import Counter
 from engine.llama.vocab import Vocabulary
 from engine.protocol import FinishReason, Progress, TextDelta
-from engine.stats import Counter
 from engine.text.stream import TextStream, shown_lengths
 
 TEXT_INTERVAL = 0.02

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from engine.answer import Answer
 from engine.choice import BadSettings, ChoiceRule
 from engine.continuation import COMPLETE
+from engine.counting import Counter
 from engine.drafters.base import Drafter, NoDrafter, Outcome
 from engine.drafters.model import ModelDrafter
 from engine.drafters.paced import PACED_DRAFT_MAX, PacedDrafter
@@ -22,7 +23,7 @@ from engine.prompt import marker_tokens
 from engine.protocol import Event, Finished, FinishReason, Generate, GenerateSettings, Prefilling, Receipt, Started
 from engine.sampling import random_seed
 from engine.speculate import speculate
-from engine.stats import Counter, Stats
+from engine.stats import Stats
 
 Emit = Callable[[Event], None]
 

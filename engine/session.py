@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator
 
 from engine.choice import BadSettings
 from engine.continuation import tokens_so_far
+from engine.counting import Counter
 from engine.generation import Generation
 from engine.llama.backend import AbortFlag
 from engine.llama.context import BrokenLogits, ContextError, DecodeAborted
@@ -33,7 +34,6 @@ from engine.protocol import (
     SelfTested,
 )
 from engine.replay import replay
-from engine.stats import Counter
 from engine.target_file import PairError, checked_header
 from engine.text.sandbox import RenderInterrupted
 

@@ -11,11 +11,11 @@ import math
 from collections.abc import Callable
 from typing import Protocol
 
+from engine.counting import Counter
 from engine.drafters.base import NOTHING, Draft, Drafter, Outcome
 from engine.llama.context import BrokenLogits, Context, DecodeAborted, Logits
 from engine.protocol import FinishReason
 from engine.sampling import Chooser
-from engine.stats import Counter
 
 PLAIN, CORRECTION, BONUS = "t", "c", "b"
 PROPOSED_BY = {"lookup": "l", "draft": "d"}

@@ -118,9 +118,11 @@ async def test_the_footer_names_the_switchs_keys_and_cuts_none() -> None:
 
 
 def test_entries_that_do_not_fit_are_left_out_whole() -> None:
-    assert fitting([10, 10, 10], 40, 2) == [True, True, True]
-    assert fitting([10, 20, 5, 10], 40, 2) == [True, False, True, True]
-    assert fitting([], 40, 2) == []
+    assert fitting([10, 10, 10], 40, 2, [False] * 3) == [True, True, True]
+    assert fitting([10, 20, 5, 10], 40, 2, [False] * 4) == [True, False, True, True]
+    assert fitting([20, 12, 5, 10], 36, 2, [False] * 4) == [True, False, False, True]
+    assert fitting([20, 12, 5, 10], 36, 2, [False, False, True, False]) == [False, True, True, True]
+    assert fitting([], 40, 2, []) == []
 
 
 async def test_what_is_chosen_holds_for_new_chats_and_the_next_start(tmp_path: Path) -> None:

@@ -18,6 +18,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
+from engine.counting import Counter
 from engine.protocol import (
     REQUESTS,
     Cancel,
@@ -43,7 +44,6 @@ from engine.protocol import (
     ThoughtMarkers,
     encode,
 )
-from engine.stats import Counter
 from tests.bench.ui.texts import KINDS, tokens
 
 TEXT_INTERVAL: Final = 0.02

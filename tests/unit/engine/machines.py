@@ -6,13 +6,14 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from engine.counting import Counter
 from engine.drafters.base import Draft, Drafter, NoDrafter, Outcome
 from engine.drafters.lookup import LookupDrafter
 from engine.drafters.paced import PacedDrafter
 from engine.pacing import Pacer
 from engine.protocol import FinishReason
 from engine.speculate import speculate
-from engine.stats import Counter, Stats
+from engine.stats import Stats
 
 CPU = {1: 1.0, 2: 1.9, 3: 2.4, 4: 2.8, 5: 3.2, 6: 3.6, 7: 3.9, 8: 4.2}  # a small quantized model: passes are dear
 DEEP = {width: 1 + 0.1 * (width - 1) for width in range(1, 17)}  # bound by memory: passes are nearly free

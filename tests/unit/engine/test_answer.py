@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engine.answer import Answer
-from engine.stats import Counter
+from engine.counting import Counter
 
 END = 0
 

@@ -3,7 +3,7 @@
 import pytest
 
 from engine.baseline import EVIDENCE, FRESH, SHORTEST, AgainstPlain, PlainSpeed
-from engine.stats import Counter
+from engine.counting import Counter
 
 
 def plain_at(*lengths: int, now: float = 0.0, seconds: float = 0.010, passes: int = EVIDENCE) -> PlainSpeed:

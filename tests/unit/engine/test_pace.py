@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from engine.counting import Counter
 from engine.pace import MOST, Pace
-from engine.stats import FIGURES, Counter, Stats
+from engine.stats import FIGURES, Stats
 
 PASSES = st.lists(st.tuples(st.integers(1, 9), st.floats(0.001, 5)), max_size=400)
 

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.counting import Counter
 from engine.drafters.base import Drafter, NoDrafter
 from engine.drafters.lookup import LookupDrafter
 from engine.drafters.model import ModelDrafter
@@ -18,7 +19,7 @@ from engine.grammar.tokens import Constraint, TokenTexts
 from engine.protocol import Sampling
 from engine.sampling import Chooser
 from engine.speculate import speculate
-from engine.stats import Counter, Stats
+from engine.stats import Stats
 from tests.unit.engine.test_speculate import END, VOCABULARY, ArithmeticTarget, Collector
 
 PROMPT = [3, 1, 4, 1, 5, 3, 1, 4]

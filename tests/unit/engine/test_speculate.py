@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from engine.counting import Counter
 from engine.drafters.base import Draft, NoDrafter
 from engine.llama.context import DecodeAborted
 from engine.protocol import FinishReason, Sampling
 from engine.sampling import Chooser
 from engine.speculate import speculate
-from engine.stats import Counter, Stats, until_now
+from engine.stats import Stats, until_now
 
 VOCABULARY, END = 17, 16
 
