@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from app.clean import clean_line
 from app.library.hub_errors import HubError
 from app.library.hub_http import Answer, shown_endpoint
-from app.library.transfer.answer import seconds_to_wait
+from app.library.transfer.answer import LOG_IN_FIRST, seconds_to_wait
+from app.library.transfer.words import duration
 
 _LONGEST_WAIT = 24 * 3600
 _DISABLED = "Access to this resource is disabled."
@@ -38,6 +39,8 @@ def refusal(answer: Answer, asked: Asked) -> HubError | None:
         return _too_many(answer)
     if answer.status == 407:
         return HubError("proxy", "The proxy asks for a name and a password; put them into HTTPS_PROXY.")
+    if answer.status == LOG_IN_FIRST:
+        return not_a_hub(asked.endpoint, answer.status, "this network asks for a login first")
     if answer.status >= 500 or answer.status == 408:
         return HubError(
             "server", f"The hub has trouble (status {answer.status}). Nothing was changed; try again later."
@@ -117,5 +120,5 @@ def _disabled(asked: Asked) -> HubError:
 def _too_many(answer: Answer) -> HubError:
     ordered = seconds_to_wait(answer.headers)
     wait = None if ordered is None else min(ordered, float(_LONGEST_WAIT))
-    when = f"in {wait:.0f} seconds" if wait is not None else "in some minutes; logged in, more requests are allowed"
+    when = f"in {duration(wait)}" if wait is not None else "in some minutes; logged in, more requests are allowed"
     return HubError("rate-limit", f"The hub has had too many requests from here; try again {when}.", wait=wait)

@@ -9,6 +9,7 @@ from app.library.hub_answer import RemoteFile
 from app.library.layout import part_file
 from app.library.origins import is_damaged, own_origin
 from app.library.transfer.plain import plain_size
+from app.library.transfer.sidecar import SIDECAR, beside, read
 
 State = Literal["here", "partial", "absent", "changed", "damaged", "differs"]
 """Whole; begun; not here; fetched when the hub had another version; fetched and found damaged; another file of that
@@ -28,9 +29,17 @@ def what_is_here(destination: Path, file: RemoteFile) -> tuple[State, int]:
         return "here", file.size
     if present is not None and replaced is None:
         return "differs", 0
-    begun = plain_size(part_file(destination)) or 0
-    have = begun if begun <= file.size else 0  # a longer one is of another version, and the transfer starts anew
+    have = _begun(destination, file)
     return replaced or ("partial" if have else "absent"), have
+
+
+def _begun(destination: Path, file: RemoteFile) -> int:
+    """Bytes of a broken-off download; none where they are of another version, and the transfer starts anew."""
+    begun = plain_size(part_file(destination)) or 0
+    kept = read(beside(destination, SIDECAR))
+    known = (kept.expected if kept else None, file.sha256 or file.blob)
+    other = kept is not None and (kept.size != file.size or (None not in known and known[0] != known[1]))
+    return 0 if other or begun > file.size else begun
 
 
 def _why_replaced(destination: Path, file: RemoteFile) -> State | None:

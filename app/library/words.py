@@ -53,7 +53,10 @@ def percent(getting: Getting) -> int:
 
 
 def rate_words(speed: float) -> str:
-    """``12 MB/s``; what trickles in is a share of a kilobyte, and the unit does not jump."""
+    """``12 MB/s``; what trickles in is a share of a kilobyte, and the unit does not jump. Empty where nothing was
+    measured yet."""
+    if speed <= 0:
+        return ""
     return f"{size_words(round(speed))}/s" if speed >= 999.5 else f"{speed / 1e3:.0f} kB/s"
 
 
@@ -76,7 +79,7 @@ def progress_words(getting: Getting) -> str:
             return f"{so_far}  {SILENT}"
         case Phase.FETCHING:
             left = left_words(getting.left)
-            return f"{so_far}  {rate_words(getting.speed)}" + (f"  {left} left" if left else "")
+            return "  ".join(filter(None, (so_far, rate_words(getting.speed), f"{left} left" if left else "")))
         case Phase.CHECKING:
             return f"{so_far}  checking"
         case Phase.DONE:

@@ -23,6 +23,8 @@ _RATE_LIMIT = re.compile(r'"\w+"\s*;\s*r\s*=\s*0\s*;\s*t\s*=\s*(\d+)')
 _PAGES = ("text/html", "application/xhtml+xml")
 _BEGINNINGS = (b"<!doctype", b"<html", b"<?xml", b"{", b"version https://git-lfs")
 
+LOG_IN_FIRST = http.HTTPStatus.NETWORK_AUTHENTICATION_REQUIRED
+"""What a network answers in the hub's place until somebody logs in to it."""
 LOG_IN = "log in: hf auth login"
 LOOK_UP = "look the model up again, it may have been renamed or taken away"
 
@@ -125,6 +127,8 @@ def _refusal(head: Head, wanted: Wanted, longest_order: float) -> Again | Refuse
     status, host = head.status, head.host
     code, message = head.headers.get("x-error-code", ""), head.headers.get("x-error-message", "")
     repo = wanted.repo or wanted.name
+    if status == LOG_IN_FIRST:
+        return _not_a_hub(host, "a login page")
     if status in (408, 425, 429) or status >= 500:
         return _later(head, longest_order)
     if not head.at_home and status in (401, 403, 404, 410):  # a signed address has run out: the hub gives a new one

@@ -6,10 +6,13 @@ from engine.files.sizes import two_sizes
 
 
 def duration(seconds: float) -> str:
-    """``40 s``, ``5 min``, ``2 h``."""
+    """``40 s``, ``5 min``, ``2 h``, ``3 days``."""
     if seconds < 100:
         return f"{max(1, round(seconds))} s"
-    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{round(seconds / 3600)} h"
+    if seconds < 48 * 3600:
+        return f"{round(seconds / 60)} min" if seconds < 5400 else f"{round(seconds / 3600)} h"
+    days = round(seconds / 86_400)
+    return f"{days} days" if days < 400 else "more than a year"
 
 
 def kept(done: int, total: int) -> str:

@@ -16,10 +16,10 @@ from tests.unit.library.hub_asked import HUB_WORDS, REPO, refused
 @pytest.mark.parametrize(
     ("headers", "when", "wait"),
     [
-        ({"RateLimit": '"api";r=0;t=55'}, "in 55 seconds", 55),
-        ({"Retry-After": "120", "RateLimit": '"api";r=3;t=55'}, "in 120 seconds", 120),
-        ({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, "in 0 seconds", 0),
-        ({"Retry-After": "9" * 9}, "in 86400 seconds", 86400),
+        ({"RateLimit": '"api";r=0;t=55'}, "in 55 s", 55),
+        ({"Retry-After": "120", "RateLimit": '"api";r=3;t=55'}, "in 2 min", 120),
+        ({"Retry-After": "Wed, 21 Oct 2015 07:28:00 GMT"}, "in 1 s", 0),
+        ({"Retry-After": "9" * 9}, "in 24 h", 86400),
         ({"Retry-After": "soon"}, "in some minutes; logged in, more requests are allowed", None),
         ({}, "in some minutes; logged in, more requests are allowed", None),
     ],
@@ -32,6 +32,17 @@ def test_too_many_requests_say_how_long(
         Hub().repo(REPO)
     assert (error.value.code, error.value.wait) == ("rate-limit", wait)
     assert str(error.value) == f"The hub has had too many requests from here; try again {when}."
+
+
+def test_a_network_that_wants_a_login_first(hub: fake.Hub, repo: fake.Repo) -> None:
+    hub.misbehave("api/*", status=511, headers={"Content-Type": "text/html"}, body=b"<html>log in</html>")
+    with pytest.raises(HubError) as error:
+        Hub().repo(REPO)
+    assert error.value.code == "not-a-hub"
+    assert str(error.value).endswith(
+        "answered with status 511, but it is not a hub answer: this network asks for a login first. "
+        "Check HF_ENDPOINT, and whether a proxy or a login page stands in between."
+    )
 
 
 @pytest.mark.parametrize("status", [408, 500, 502, 503])

@@ -12,6 +12,7 @@ from app.library.hub import Hub, HubError
 from app.library.names import parse_wish
 from app.library.plan import Memory, Plan, free_bytes, make_plan
 from app.library.plan_text import plan_json, plan_text
+from app.library.transfer.sidecar import PART, SIDECAR, Sidecar, beside
 from tests.fixtures import hub as fake
 
 BIG, SMALL = "owner/Big-GGUF", "owner/Small-GGUF"
@@ -142,6 +143,19 @@ def test_what_is_here_is_told_from_the_files(
         put(file.with_name(file.name + ".part"), part)
     (planned,) = plan_for(BIG, tmp_path).files
     assert (planned.state, planned.have, planned.to_fetch) == (state, have, 3000 - have)
+
+
+@pytest.mark.parametrize(("expected", "have"), [("same", 500), ("f" * 64, 0), (None, 500)])
+def test_what_was_begun_of_another_version_does_not_count(
+    expected: str | None, have: int, repo: fake.Repo, tmp_path: Path
+) -> None:
+    file = tmp_path / BIG / "big-Q4_K_M.gguf"
+    (planned,) = plan_for(BIG, tmp_path).files
+    put(file.with_name(file.name + PART), 500)
+    hashed = planned.sha256 if expected == "same" else expected
+    Sidecar("http://hub/x", 3000, hashed).write(beside(file, SIDECAR))
+    (planned,) = plan_for(BIG, tmp_path).files
+    assert (planned.have, planned.to_fetch) == (have, 3000 - have)
 
 
 def test_a_folder_of_that_name_is_no_file(repo: fake.Repo, tmp_path: Path) -> None:

@@ -122,6 +122,13 @@ NOTHING = "nothing of it was received"
         ),
         (
             RESOLVE,
+            {"status": 511},
+            "not_a_hub",
+            "HUB sent a login page instead of the file",
+            "log in to the network if it asks for that, or check HF_ENDPOINT and the proxy",
+        ),
+        (
+            RESOLVE,
             HTML,
             "not_a_hub",
             "HUB sent a web page instead of the file",

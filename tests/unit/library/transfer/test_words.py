@@ -7,6 +7,7 @@ from app.library.transfer.words import duration, kept, sentence
 
 def test_durations() -> None:
     assert [duration(seconds) for seconds in (0.1, 40, 99, 300, 90_000)] == ["1 s", "40 s", "99 s", "5 min", "25 h"]
+    assert [duration(days * 86_400) for days in (2, 30, 26_623)] == ["2 days", "30 days", "more than a year"]
 
 
 def test_what_is_kept() -> None:
