@@ -19,6 +19,7 @@ from app.library.partly import Begun, together
 from app.library.places import places
 from app.library.resolve import packaged_file
 from app.library.transfer.leftovers import Unfinished, find_unfinished
+from app.library.upstream import Upstream, upstream
 from app.library.user_catalog import load_catalog
 from app.library.verdicts import Measured
 from app.library.walk import LeftOut
@@ -210,7 +211,7 @@ def _names(models: tuple[LocalModel, ...], catalog: Catalog) -> dict[Path, str]:
 
 def same_model(inventory: Inventory, wanted: str) -> list[LocalModel]:
     """The models on this disk that ``wanted`` may mean: a path, a file's name, what the list calls it, or
-    ``OWNER/REPO[:QUANT]`` of one that was fetched."""
+    ``OWNER/REPO[:QUANT]`` or ``OWNER/REPO/FILE`` of one that was fetched, also by another tool."""
     path = Path(wanted).expanduser()
     places = [place for model in inventory.models for place in (model, *model.copies)]
     if known := [place for place in places if path.absolute() in (place.path, *place.parts)]:
@@ -236,9 +237,12 @@ def _spellings(model: LocalModel, models_dir: Path) -> set[str]:
         inside = model.path.relative_to(models_dir).parts
     except ValueError:
         inside = ()
-    if len(inside) > 2:
-        repo = "/".join(inside[:2])
-        spellings |= {repo, "/".join(inside)}
+    known = (
+        upstream(model.path, model.origin) if len(inside) <= 2 else Upstream("/".join(inside[:2]), "/".join(inside[2:]))
+    )
+    if known is not None:
+        repo = known.repo
+        spellings |= {repo, f"{repo}/{known.path}"}
         if quant := quant_of(model.path.name):
             spellings.add(f"{repo}:{quant}")
     return {spelling.casefold() for spelling in spellings}

@@ -16,6 +16,7 @@ from app.library.getting import Errand
 from app.library.hub import Hub, endpoint_in_use
 from app.library.hub_errors import HubError
 from app.library.inventory import Inventory, PairHere
+from app.library.local import LocalModel
 from app.library.names import PairWish, parse_wish
 from app.library.origins import Origin, forget_origin, is_damaged, own_origin, write_origin
 from app.library.plan import Memory, Plan, PlannedFile, find_pair, make_plan
@@ -27,6 +28,7 @@ from app.library.room import Room
 from app.library.transfer.errors import TransferError
 from app.library.transfer.existing import kept_of
 from app.library.transfer.wanted import Arrived, Wanted
+from app.library.upstream import upstream
 from engine.files.sizes import size_words
 
 WORKING_MEMORY = 0.8e9
@@ -50,8 +52,7 @@ def offer_for(wanted: str, inventory: Inventory, room: Room) -> Offer:
         if here is not None and here.whole:  # whether the hub has another version now can be asked some other time
             return _all_here(here)
         raise ShelfError(str(error)) from error
-    if here is not None:
-        plan = _with_files_in_place(plan, here)
+    plan = _with_files_elsewhere(plan, inventory) if here is None else _with_files_in_place(plan, here)
     return _offer_of(plan)
 
 
@@ -170,6 +171,37 @@ def _with_files_in_place(plan: Plan, here: PairHere) -> Plan:
         )
         files = [there if file.role == source.role else file for file in files]
     return replace(plan, files=tuple(dict.fromkeys(files)))
+
+
+def _with_files_elsewhere(plan: Plan, inventory: Inventory) -> Plan:
+    """The same for what was named on the hub: another tool has fetched these very files from there."""
+    places = [place for model in inventory.models if model.usable for place in (model, *model.copies)]
+    files: list[PlannedFile] = []
+    for wanted in _sets(plan):
+        there = None
+        if all(file.state in ("absent", "partial") for file in wanted):
+            there = next((place for place in places if _are(place, wanted)), None)
+        if there is None:
+            files += wanted
+        else:
+            origin = f"read in place, {there.origin}"
+            files.append(
+                PlannedFile(wanted[0].role, there.path.name, origin, there.path, there.size, "here", there.size)
+            )
+    return replace(plan, files=tuple(files))
+
+
+def _are(model: LocalModel, wanted: list[PlannedFile]) -> bool:
+    """Whether the model's files are those of the hub: by repository, path and size, and by hash where that is known."""
+    known = [upstream(part, model.origin) for part in model.parts]
+    if len(known) != len(wanted) or model.size != sum(file.size for file in wanted):
+        return False
+    return all(
+        file is not None
+        and (file.repo.casefold(), file.path) == ((one.repo or "").casefold(), one.name)
+        and (file.sha256 is None or one.sha256 is None or file.sha256 == one.sha256)
+        for file, one in zip(known, sorted(wanted, key=lambda one: one.name), strict=True)
+    )
 
 
 def _sets(plan: Plan) -> list[list[PlannedFile]]:

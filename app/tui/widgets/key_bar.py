@@ -2,44 +2,116 @@
 
 from __future__ import annotations
 
-from typing import Final
+from dataclasses import dataclass
+from typing import ClassVar, Final
 
+from rich.cells import cell_len
 from textual import events
-from textual.app import ComposeResult
+from textual.content import Content
+from textual.screen import Screen
+from textual.style import Style
 from textual.widget import Widget
-from textual.widgets import Footer
-from textual.widgets._footer import FooterKey
 
-NARROW: Final = 90
-"""Below this the style sheet puts the entries closer together."""
 WAYS_OUT: Final = ("close", "deselect", "leave", "leave_edit", "no", "stop")
 """Actions that end what is open or running."""
 
 
-class KeyBar(Footer):
-    """Textual's footer in our clothes; the palette is one key among the others. An entry that does not fit is left
-    out whole; the last one, which leads to all others, is kept, and so is the way out."""
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A key and what it does."""
 
-    _fitted_for = 0
+    key: str
+    shown: str
+    description: str
+    leads_out: bool
+    enabled: bool
+
+    @property
+    def width(self) -> int:
+        return cell_len(self.shown) + 1 + cell_len(self.description)
+
+
+class KeyBar(Widget):
+    """A footer of one widget: Textual's has one for each entry, which were half of all that is styled at a start, and
+    are made anew whenever an answer begins or ends. An entry that does not fit is left out whole; the last one, which
+    leads to all others, is kept, and so is the way out. A click presses the key."""
+
+    COMPONENT_CLASSES: ClassVar[set[str]] = {"key-bar--key", "key-bar--description", "key-bar--pointed"}
+    ALLOW_SELECT = False
 
     def __init__(self) -> None:
-        super().__init__(show_command_palette=False, compact=True)
+        super().__init__()
+        self._entries: tuple[Entry, ...] = ()
+        self._pointed: Entry | None = None
 
-    def compose(self) -> ComposeResult:
-        entries: list[Widget] = [*super().compose()]
-        width = self.app.size.width
-        kept = [isinstance(entry, FooterKey) and entry.action.rpartition(".")[2] in WAYS_OUT for entry in entries]
-        fits = fitting([_width(entry) for entry in entries], width - 2, 1 if width < NARROW else 2, kept)
-        yield from (entry for entry, fit in zip(entries, fits, strict=True) if fit)
+    def on_mount(self) -> None:
+        self.screen.bindings_updated_signal.subscribe(self, self._bindings_changed)
 
-    async def on_resize(self, event: events.Resize) -> None:
-        if event.size.width != self._fitted_for:
-            self._fitted_for = event.size.width
-            await self.recompose()
+    def _bindings_changed(self, screen: Screen[object]) -> None:
+        if screen.app.app_focus and self.is_attached and screen is self.screen:
+            self.call_after_refresh(self._look)
 
+    def _look(self) -> None:
+        if not self.is_attached:  # the screen was closed meanwhile
+            return
+        found: dict[str, Entry] = {}
+        for active in self.screen.active_bindings.values():
+            binding = active.binding
+            if binding.show and binding.action not in found:
+                leads_out = binding.action.rpartition(".")[2] in WAYS_OUT
+                shown = self.app.get_key_display(binding)
+                found[binding.action] = Entry(binding.key, shown, binding.description, leads_out, active.enabled)
+        entries = tuple(found.values())
+        if entries != self._entries:
+            self._entries = entries
+            self.refresh()
 
-def _width(entry: Widget) -> int:
-    return len(f"{entry.key_display} {entry.description}") if isinstance(entry, FooterKey) else 0
+    def render(self) -> Content:
+        parts: list[tuple[str, Style] | str] = []
+        for entry in self._shown():
+            ends = "pointed" if entry == self._pointed else "description"
+            key, description = (self.get_visual_style(f"key-bar--{name}") for name in ("key", ends))
+            if not entry.enabled:
+                key, description = key + Style(dim=True), description + Style(dim=True)
+            parts += [" " * self._gap * bool(parts), (entry.shown, key), (f" {entry.description}", description)]
+        return Content.assemble(*parts)
+
+    def _shown(self) -> list[Entry]:
+        widths, kept = [entry.width for entry in self._entries], [entry.leads_out for entry in self._entries]
+        fits = fitting(widths, self.content_size.width, self._gap, kept)
+        return [entry for entry, fit in zip(self._entries, fits, strict=True) if fit]
+
+    @property
+    def _gap(self) -> int:
+        return 1 if self.screen.has_class("-narrow") else 2
+
+    def _at(self, event: events.MouseEvent) -> Entry | None:
+        offset, left = event.get_content_offset(self), 0
+        if offset is None:
+            return None
+        for entry in self._shown():
+            if left <= offset.x < left + entry.width:
+                return entry
+            left += entry.width + self._gap
+        return None
+
+    def on_mouse_down(self, event: events.MouseDown) -> None:
+        entry = self._at(event)
+        if entry is not None and entry.enabled:
+            self.app.simulate_key(entry.key)
+        elif entry is not None:
+            self.app.bell()
+
+    def on_mouse_move(self, event: events.MouseMove) -> None:
+        self._point(self._at(event))
+
+    def on_leave(self) -> None:
+        self._point(None)
+
+    def _point(self, entry: Entry | None) -> None:
+        if entry != self._pointed:
+            self._pointed = entry
+            self.refresh()
 
 
 def fitting(widths: list[int], room: int, gap: int, kept: list[bool]) -> list[bool]:
