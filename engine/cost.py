@@ -16,6 +16,7 @@ import collections
 import math
 import statistics
 from collections.abc import Sequence
+from typing import Annotated
 
 from pydantic import BaseModel, Field
 
@@ -84,13 +85,17 @@ class RunningMedian:
         return self._median
 
 
+Measured = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+"""A time, or one over another: what is read from a file must not bring zeros under a division."""
+
+
 class CostProfile(BaseModel):
     """What is kept of a cost model between runs: ratios, which outlive the load of the moment."""
 
-    ratios: dict[int, float] = Field(default_factory=dict, description="pass width -> time over a plain pass")
-    draft_ratio: float | None = Field(None, description="one drafted token over a plain pass")
-    draft_prefill_ratio: float | None = Field(None, description="reading one prompt token on the draft, likewise")
-    unit_seconds: float | None = Field(None, description="a plain pass when last measured, for display")
+    ratios: dict[int, Measured] = Field(default_factory=dict, description="pass width -> time over a plain pass")
+    draft_ratio: Measured | None = Field(None, description="one drafted token over a plain pass")
+    draft_prefill_ratio: Measured | None = Field(None, description="reading one prompt token on the draft, likewise")
+    unit_seconds: Measured | None = Field(None, description="a plain pass when last measured, for display")
     passes: dict[int, int] = Field(default_factory=dict, description="pass width -> how many its ratio was made of")
     proposals: int = Field(0, description="how many proposals of the draft its ratio was made of")
 

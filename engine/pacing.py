@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Annotated
+
 from pydantic import BaseModel, Field
 
 from engine.calibration import (
@@ -15,7 +17,8 @@ from engine.calibration import (
 )
 from engine.cost import CostModel, CostProfile
 
-Counts = dict[int, tuple[float, float]]
+Count = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+Counts = dict[int, tuple[Count, Count]]
 """Bucket -> (accepted, seen), as :meth:`engine.calibration.Calibration.counts` gives them."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -54,7 +54,9 @@ class SelfTestResult(Record):
     prefill: bool = Field(description="prefill in chunks leaves the same cache as decoding one by one")
     reuse: bool = Field(description="a prefix that was cut and continued is as good as a fresh one")
     context: int = Field(description="tokens of context up to which this was compared")
-    ratios: dict[int, float] = Field(description="time of a pass by width, over a plain pass")
+    ratios: dict[int, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
+        description="time of a pass by width, over a plain pass"
+    )
     plain_seconds: float
     prefill_tokens_per_second: float
     fast_plain_seconds: float = Field(description="a plain pass with the fast settings: what exactness costs")
@@ -78,7 +80,7 @@ class SelfTestResult(Record):
             return "reading a prompt rounds differently from decoding it"
         if not self.reuse:
             return "a reused prefix rounds differently from a fresh one"
-        return f"passes of more than {self.widths} tokens round differently from single ones"
+        return f"passes of more than {self.widths} token{'s' * (self.widths > 1)} round differently from single ones"
 
 
 class PairInfo(Record):

@@ -81,7 +81,14 @@ def test_the_first_width_that_differs_is_found(wrong: int) -> None:
     assert result.widths == wrong - 1
     assert result.exact == (wrong > 4)
     if not result.exact:
-        assert f"more than {wrong - 1} tokens round differently" in result.words
+        assert f"more than {wrong - 1} token{'s' * (wrong > 2)} round differently" in result.words
+
+
+@pytest.mark.parametrize("rare", [20, 100, 300])
+def test_one_token_in_hundreds_that_rounds_differently_is_found(rare: int) -> None:
+    """Matrices of floats that are small enough to be added up alike, nearly always."""
+    result = run(lambda context, width: 1 < width <= WIDEST and context.length <= rare < context.length + width)
+    assert (result.widths, result.exact) == (1, False)
 
 
 def test_a_kernel_that_changes_at_512_is_found() -> None:
