@@ -9,7 +9,7 @@ from app.history.speeds import Speed, Speeds
 from app.library.found import OURS, PACKAGE
 from app.library.inventory import Inventory, PairHere
 from app.library.local import LocalModel
-from app.library.origins import own_origin
+from app.library.origins import is_damaged, own_origin
 from app.library.partly import Begun
 from app.library.records import Entry, State
 from app.library.room import Room
@@ -120,8 +120,8 @@ def is_ours(model: LocalModel, models_dir: Path) -> bool:
 
 
 def may_delete(file: Path, models_dir: Path) -> bool:
-    """Whether the file is one that Slipstream fetched."""
-    if file.is_symlink() or own_origin(file) is None:
+    """Whether the file is one that Slipstream fetched, as it was fetched or found damaged since."""
+    if file.is_symlink() or not (own_origin(file) is not None or is_damaged(file)):
         return False
     try:
         return file.resolve().is_relative_to(models_dir.resolve())

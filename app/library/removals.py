@@ -12,7 +12,7 @@ from app.library.found import OURS
 from app.library.inventory import Inventory, PairHere
 from app.library.local import LocalModel
 from app.library.mapped import mapped
-from app.library.origins import forget_origin
+from app.library.origins import forget_origin, read_origin
 from app.library.partly import Begun
 from app.library.records import Removal, ShelfError
 from app.library.transfer.leftovers import discard
@@ -93,7 +93,9 @@ def _sort_out(model: LocalModel, models_dir: Path, files: list[Path], kept: list
     files += ours
     if len(ours) < len(model.parts):
         whose = "" if model.origin == OURS else f" ({model.origin})"
-        kept.append(f"{model.path} stays{whose}: Slipstream did not fetch it. Delete it yourself if you want it gone.")
+        changed = any(read_origin(part) is not None for part in model.parts)
+        why = "it is not the file that Slipstream fetched any more" if changed else "Slipstream did not fetch it"
+        kept.append(f"{model.path} stays{whose}: {why}. Delete it yourself if you want it gone.")
 
 
 def _removal(key: str, title: str, files: list[Path], kept: list[str]) -> Removal:

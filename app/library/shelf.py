@@ -85,7 +85,13 @@ class Shelf(Looking):
         for begun in inventory.begun:
             if begun.name == key:
                 return removal_of_begun(begun)
-        found = self.find(key)
+        try:
+            found = self.find(key)
+        except ShelfError:
+            called = [begun for begun in inventory.begun if begun.is_called(key)]
+            if len(called) != 1:
+                raise
+            return removal_of_begun(called[0])
         plan = (
             removal_of_pair(found, inventory)
             if isinstance(found, PairHere)

@@ -59,7 +59,7 @@ def test_a_note_beside_another_file_makes_nothing_ours(home: Home, hub: Hub, she
     os.utime(mine, ns=(status.st_atime_ns, status.st_mtime_ns + (change == "later")))
     assert read_origin(target) is not None
     assert [Path(file).name for file in shelf.removal("one").files] == ["draft-Q8_0.gguf"]
-    assert any("Slipstream did not fetch it" in words for words in shelf.removal("one").kept)
+    assert any("not the file that Slipstream fetched any more" in words for words in shelf.removal("one").kept)
 
 
 def test_a_pull_never_overwrites_a_file_of_the_users(home: Home, hub: Hub, shelf: Shelf) -> None:
@@ -88,6 +88,7 @@ def test_what_verify_found_damaged_stays_known_and_is_fetched_again(home: Home, 
     one = entry(Shelf(), "one")
     assert (one.state, one.target) == (State.BROKEN, "")
     assert one.trouble.startswith("one-Q8_0.gguf is damaged: its hash is not the one the hub announced")
+    assert str(target) in Shelf().removal("one-Q8_0.gguf").files, "as verify advises: delete it"
     offer = shelf.plan("one")
     assert (offer.refusal, offer.missing) == ("", len(home.files[ONE_TARGET]))
     assert "to fetch, the one here is damaged" in offer.text

@@ -200,6 +200,8 @@ def test_an_unfinished_download_can_be_thrown_away_later(home: Home, hub: Hub, s
     assert begun.state is State.PARTLY
     assert begun.fetchable
     assert any("has not ended" in fact.text for fact in fresh.details(begun.key))
+    for name in ("Model-Q4_K_M", "some/Model-GGUF", "some/Model-GGUF:Q4_K_M"):
+        assert fresh.removal(name).files == fresh.removal(begun.key).files, name
     fresh.remove(fresh.removal(begun.key))
     assert home.names() == []
 
