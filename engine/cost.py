@@ -187,6 +187,11 @@ class CostModel:
         return any(len(m) + m.votes >= EXPLORED_PASSES for w, m in self._ratios.items() if w > EXPLORING_LENGTH)
 
     @property
+    def proposals(self) -> int:
+        """How many proposals of the draft what it costs was measured on."""
+        return self._proposals
+
+    @property
     def draft_ratio(self) -> float | None:
         """D: one drafted token in plain passes; None when it was never measured nor guessed."""
         return self._draft.value

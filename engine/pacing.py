@@ -15,7 +15,7 @@ from engine.calibration import (
     MARGIN_PRIOR_WEIGHT,
     Calibration,
 )
-from engine.cost import CostModel, CostProfile
+from engine.cost import SOUND_PROPOSALS, CostModel, CostProfile
 
 Count = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 Counts = dict[int, tuple[Count, Count]]
@@ -82,6 +82,8 @@ def not_worth_it(cost: CostModel, longest: int, observed: float | None, expected
     price = f"a token of it takes {per_token:.2f} of a plain pass"
     if not cost.draft_measured:
         price += ", by the sizes of the files"
+    elif cost.proposals < SOUND_PROPOSALS:
+        price += f" (measured on {cost.proposals} proposal{'s' * (cost.proposals != 1)})"
     needed = cost.break_even_average(longest, per_token)
     if needed is None:
         return f"the draft model is not worth it here: {price}, too much even if it were always right"

@@ -11,7 +11,7 @@ from engine.cost import CostModel, CostProfile
 from engine.drafters.base import NOTHING, Draft, NoDrafter
 from engine.drafters.lookup import LookupDrafter
 from engine.drafters.paced import PacedDrafter
-from engine.pacing import Pacer, PacingProfile
+from engine.pacing import Pacer, PacingProfile, not_worth_it
 from tests.unit.engine.machines import (
     CLIFF,
     CPU,
@@ -152,6 +152,17 @@ def test_a_draft_that_cannot_pay_is_named_with_the_reason() -> None:
         "the draft model is not worth it here: a token of it takes 1.00 of a plain pass, by the sizes of the files, "
         "too much even if it were always right"
     )
+
+
+def test_what_few_proposals_told_says_so() -> None:
+    for proposals, said in ((1, " (measured on 1 proposal)"), (15, " (measured on 15 proposals)"), (16, "")):
+        cost = CostModel()
+        cost.observe_pass(1, 0.01)
+        for _ in range(proposals):
+            cost.observe_draft(1, 0.1)
+        note = not_worth_it(cost, 8, None)
+        assert note is not None
+        assert f"takes 10.00 of a plain pass{said}, too much even if it were always right" in note
 
 
 def test_a_draft_that_guesses_badly_is_named_with_what_was_measured() -> None:
