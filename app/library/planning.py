@@ -27,6 +27,7 @@ from app.library.replacing import Watch, look_at, why_it_stays
 from app.library.room import Room
 from app.library.transfer.errors import TransferError
 from app.library.transfer.existing import kept_of
+from app.library.transfer.leftovers import tidy
 from app.library.transfer.wanted import Arrived, Wanted
 from app.library.upstream import upstream
 from engine.files.sizes import size_words
@@ -121,6 +122,9 @@ def _offer_of(plan: Plan) -> Offer:
     text = plan_text(plan).removesuffix(refusal).rstrip()
     foreign = plan.in_the_way
     if plan.complete:
+        for file in plan.files:
+            if file.repo is not None:
+                tidy(file.destination)
         refusal = f"{plan.title} is here already; nothing is to be fetched.{_left_over(plan)}"
     return Offer(
         key=plan.pair.name if plan.pair is not None else plan.title,

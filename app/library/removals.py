@@ -15,7 +15,7 @@ from app.library.mapped import mapped
 from app.library.origins import forget_origin, read_origin
 from app.library.partly import Begun
 from app.library.records import Removal, ShelfError
-from app.library.transfer.leftovers import discard
+from app.library.transfer.leftovers import discard, tidy
 from app.library.transfer.sidecar import PART, beside
 from engine.files.sizes import size_words
 
@@ -76,6 +76,7 @@ def remove_files(files: Sequence[str], models_dir: Path) -> int:
             else:
                 file.unlink()
                 forget_origin(file)
+                tidy(file)
         except FileNotFoundError:
             continue
         except OSError as error:

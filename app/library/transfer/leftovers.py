@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,3 +56,11 @@ def discard(path: Path) -> bool:
     finally:
         lock.release()
     return True
+
+
+def tidy(path: Path) -> None:
+    """Remove what a kill right behind the renaming left beside a whole file, which nobody continues."""
+    beside_it = [beside(path, suffix) for suffix in (SIDECAR, FRESH, LOCK)]
+    if not os.path.lexists(beside(path, PART)) and any(os.path.lexists(file) for file in beside_it):
+        with contextlib.suppress(OSError):
+            discard(path)

@@ -9,7 +9,7 @@ import pytest
 from app.library.lookup import find_model
 from app.library.records import Phase, State
 from app.library.shelf import Shelf
-from app.library.transfer.sidecar import PART, SIDECAR, Sidecar, beside
+from app.library.transfer.sidecar import LOCK, PART, SIDECAR, Sidecar, beside
 from app.library.walk import LeftOut, walk
 from app.library.words import of_words
 from engine.files.sizes import size_words
@@ -74,6 +74,23 @@ def test_pull_of_what_is_here_names_what_is_left_over(home: Home, hub: Hub, loos
     )
     shelf.remove(shelf.removal(LOOSE))
     assert shelf.plan(LOOSE).refusal == f"{LOOSE} is here already; nothing is to be fetched."
+
+
+def test_what_a_kill_behind_the_renaming_left_goes_with_a_pull_or_the_file(home: Home, hub: Hub, shelf: Shelf) -> None:
+    hub.repo("some/Tiny-GGUF").put("Tiny-Q4_K_M.gguf", home.files[ONE_TARGET])
+    pull(shelf, LOOSE)
+    whole = home.names()
+
+    def kill() -> None:
+        Sidecar("http://hub/x", 5000, None).write(beside(home.models / LOOSE, SIDECAR))
+        beside(home.models / LOOSE, LOCK).touch()
+
+    kill()
+    assert shelf.plan(LOOSE).refusal == f"{LOOSE} is here already; nothing is to be fetched."
+    assert home.names() == whole
+    kill()
+    shelf.remove(shelf.removal(LOOSE))
+    assert home.names() == []
 
 
 def test_an_update_that_broke_off_leaves_its_pair_ready(home: Home, hub: Hub, shelf: Shelf) -> None:
