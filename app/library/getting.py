@@ -193,7 +193,7 @@ class Downloads:
 def _snapshot(job: _Job) -> Getting:
     now, errand = job.now, job.errand
     files: Sequence[Progress] = now.files if now else ()
-    phase = job.end or (PHASES[now.state] if now else Phase.WAITING)
+    phase = job.end or (_phase(now.state, job) if now else Phase.WAITING)
     if job.end is None and job.control.paused:
         phase = Phase.PAUSED  # at once: the threads take a moment
     waits = next((file for file in files if file.state == "waiting"), None)
@@ -210,10 +210,16 @@ def _snapshot(job: _Job) -> Getting:
         note=" ".join(f"{file.path.name}: {file.note}." for file in files if file.note),
         unfinished=sum(kept_of(path) for path in errand.paths),
         files=tuple(
-            FileProgress(file.path.name, file.done, file.total, _phase(file.state), file.rate) for file in files
+            FileProgress(file.path.name, file.done, file.total, _file_phase(file.state, job), file.rate)
+            for file in files
         ),
     )
 
 
-def _phase(state: State) -> Phase:
-    return Phase.DONE if state in ("done", "ready") else PHASES[state]
+def _phase(state: State, job: _Job) -> Phase:
+    """A transfer that was told to end has not failed; whether it is paused or given up shows when it is over."""
+    return Phase.PAUSED if state == "failed" and job.control.cancelled else PHASES[state]
+
+
+def _file_phase(state: State, job: _Job) -> Phase:
+    return Phase.DONE if state in ("done", "ready") else _phase(state, job)

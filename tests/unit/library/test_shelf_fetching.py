@@ -61,6 +61,17 @@ def test_resume_goes_on_in_the_same_run(home: Home, hub: Hub, shelf: Shelf) -> N
     until(shelf, "one", Phase.DONE)
 
 
+def test_what_was_told_to_end_has_not_failed(home: Home, hub: Hub, shelf: Shelf) -> None:
+    hub.misbehave("cdn/*", throttle=20_000)
+    offer = shelf.plan("one")
+    shelf.start(offer)
+    hub.wait_sent(10_000, "cdn/*")
+    shelf.close()
+    ended = until(shelf, "one", Phase.PAUSED, Phase.FAILED)
+    assert ended.phase is Phase.PAUSED
+    assert {file.phase for file in ended.files} <= {Phase.PAUSED, Phase.WAITING}
+
+
 def test_cancel_deletes_what_has_arrived(home: Home, hub: Hub, shelf: Shelf) -> None:
     hub.misbehave("cdn/*", throttle=20_000)
     shelf.start(shelf.plan("one"))
