@@ -1,8 +1,8 @@
 """What keeps a text from repeating itself: repeat, frequency and presence penalties, and DRY.
 
-llama.cpp's links of the same names (llama-sampler.cpp) in a form that costs a step per token whatever the text's
-length, changes only the few logits that are penalised, and can take tokens back after a round of proposals. Both see
-the prompt and every token of the answer, in order, and nothing else.
+llama.cpp's links of the same names (llama-sampler.cpp) in a form that does not look through the text for each token
+(DRY looks at the places where the last token was before), changes only the few logits that are penalised, and can take
+tokens back after a round of proposals. Both see the prompt and every token of the answer, in order, and nothing else.
 """
 
 from __future__ import annotations

@@ -66,7 +66,8 @@ class Hub:
             raise not_a_hub(self.endpoint, answer.status, str(error)) from None
         except (ValueError, RecursionError):  # not JSON, not UTF-8, absurd nesting or numbers
             kind = clean_line(answer.headers.get("content-type", "").partition(";")[0], 40) or "an unknown kind"
-            raise not_a_hub(self.endpoint, answer.status, f"{kind} came in place of JSON") from None
+            what = "its JSON cannot be read" if kind == "application/json" else f"{kind} came in place of JSON"
+            raise not_a_hub(self.endpoint, answer.status, what) from None
 
     def check_access(self, repo: Repo, path: str) -> None:
         """Whether this user may fetch ``path``: a gated repository lists its files to everybody, but gives none."""

@@ -41,8 +41,9 @@ def draft_refusal(entry: Entry, verdict: str) -> str:
 
 
 def matches(entry: Entry, wanted: str) -> bool:
-    """Whether every word that was typed is in the entry's name, place or state."""
-    text = f"{entry.key} {entry.title} {entry.place} {entry.state}".casefold()
+    """Whether every word that was typed is in the entry's name, place or state, or in the name of one of its files."""
+    files = f"{os.path.basename(entry.target)} {os.path.basename(entry.draft)}"
+    text = f"{entry.key} {entry.title} {entry.place} {entry.state} {files}".casefold()
     return all(word in text for word in wanted.casefold().split())
 
 

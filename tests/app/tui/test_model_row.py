@@ -8,6 +8,7 @@ import pytest
 
 from app.library.records import Getting, Phase
 from app.library.words import left_words, of_words, percent, progress_words, speed_words
+from app.tui.model_choice import matches
 from app.tui.widgets.model_row import columns, heading, row
 from tests.app.tui.fake_shelf import EVERYTHING, MISTRAL, QWEN, STARTER, getting
 
@@ -87,3 +88,10 @@ def test_a_hundred_per_cent_means_every_byte() -> None:
     assert percent(Getting("k", "t", Phase.FETCHING, 999_999, 1_000_000)) == 99
     assert percent(Getting("k", "t", Phase.FETCHING, 1_000_000, 1_000_000)) == 100
     assert percent(Getting("k", "t", Phase.FETCHING, 0, 0)) == 100
+
+
+def test_a_search_finds_what_a_pair_is_made_of() -> None:
+    pair = replace(QWEN, target="/models/a/big-Q4_K_M.gguf", draft="/models/b/noise-Q8_0.gguf")
+    assert matches(pair, "noise")
+    assert matches(pair, "qwen BIG-q4")
+    assert not matches(pair, "models"), "where they lie is not what they are called"

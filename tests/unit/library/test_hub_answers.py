@@ -153,9 +153,9 @@ def not_a_hub(hub: fake.Hub, what: str, status: int = 200) -> str:
     [
         (b"<!DOCTYPE html><p>Log in</p>", "text/html; charset=utf-8", "text/html came in place of JSON"),
         (b"", "", "an unknown kind came in place of JSON"),
-        (b"\xff\xfe", "application/json", "application/json came in place of JSON"),
-        (b"[" * 100_000, "application/json", "application/json came in place of JSON"),
-        (b'{"sha": ' + b"9" * 5000 + b"}", "application/json", "application/json came in place of JSON"),
+        (b"\xff\xfe", "application/json", "its JSON cannot be read"),
+        (b"[" * 100_000, "application/json", "its JSON cannot be read"),
+        (b'{"sha": ' + b"9" * 5000 + b"}", "application/json", "its JSON cannot be read"),
         (b'{"id": "a/b", "siblings": []}', "application/json", "the commit is missing"),
         (b"null", "application/json", "it is no table of a repository's facts"),
     ],
