@@ -47,15 +47,15 @@ ask: $(VENV)/.app $(VENV)/.starter
 # compiled is kept for the next one, also for people who otherwise want no such files beside the sources.
 ALONE := tests/engine tests/e2e $(wildcard tests/app/test_cli_*.py)
 
-test: export PYTHONPYCACHEPREFIX := $(CURDIR)/build/pycache
-test: unexport PYTHONDONTWRITEBYTECODE
+PYTEST := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX="$(CURDIR)/build/pycache" $(BIN)/pytest
+
 test: lint $(VENV)/.starter
 ifdef PYTEST_ARGS
-	@$(BIN)/pytest $(PYTEST_ARGS)
+	@$(PYTEST) $(PYTEST_ARGS)
 else
 	@failed=0; \
-	$(BIN)/pytest $(ALONE) || failed=1; \
-	$(BIN)/pytest --numprocesses auto --dist loadfile $(addprefix --ignore=,$(ALONE)) || failed=1; \
+	$(PYTEST) $(ALONE) || failed=1; \
+	$(PYTEST) --numprocesses auto --dist loadfile $(addprefix --ignore=,$(ALONE)) || failed=1; \
 	exit $$failed
 endif
 

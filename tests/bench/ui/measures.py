@@ -193,9 +193,9 @@ def _to_first_chat(running: Program) -> None:
     """The list of chats, with the newest one highlighted."""
     here = len(running.output)
     running.write(CHATS)
-    running.sees(LAST_CHAT.encode(), since=here)
     running.settle()
     running.write(FIRST)
+    running.sees(LAST_CHAT.encode(), since=here)  # the preview shows its end
     running.settle()
 
 
