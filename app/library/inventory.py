@@ -23,7 +23,7 @@ from app.library.upstream import Upstream, upstream
 from app.library.user_catalog import load_catalog
 from app.library.verdicts import Measured
 from app.library.walk import LeftOut
-from app.library.words import of_words
+from app.library.words import CUT, of_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,12 +210,14 @@ def _names(models: tuple[LocalModel, ...], catalog: Catalog) -> dict[Path, str]:
 
 
 def same_model(inventory: Inventory, wanted: str) -> list[LocalModel]:
-    """The models on this disk that ``wanted`` may mean: a path, a file's name, what the list calls it, or
-    ``OWNER/REPO[:QUANT]`` or ``OWNER/REPO/FILE`` of one that was fetched, also by another tool."""
+    """The models on this disk that ``wanted`` may mean: a path, a file's name, what the list calls it (also ``…end``,
+    where it has cut that), or ``OWNER/REPO[:QUANT]`` or ``OWNER/REPO/FILE`` of what was fetched, by whomever."""
     path = Path(wanted).expanduser()
     places = [place for model in inventory.models for place in (model, *model.copies)]
     if known := [place for place in places if path.absolute() in (place.path, *place.parts)]:
         return known[:1]
+    if wanted.startswith(CUT):
+        return [model for model in inventory.models if inventory.name(model).endswith(wanted.removeprefix(CUT))]
     folded = wanted.casefold()
     named = [m for m in inventory.models if folded in _spellings(m, inventory.models_dir)]
     named = named or [copy for m in inventory.models if (copy := _copy_called(m, folded, inventory.models_dir))]

@@ -6,6 +6,8 @@ from app.library.records import Entry, Getting, Phase, State
 from engine.files.sizes import size_words
 
 DASH = "–"
+CUT = "…"
+"""Before the end of a name whose beginning a list leaves out."""
 SILENT = "stalled, no data"
 """Of a download that is connected while nothing comes; how long it waits for that is its patience's business."""
 

@@ -41,6 +41,8 @@ def test_the_column_of_names_keeps_its_width(home: Home, slipstream: Slipstream)
     assert any(line.startswith("toy:latest ") for line in lines)
     assert any(line.startswith("…") and "longlong" in line for line in lines)
     assert lines[0].index("model") == 44 + 2
+    cut = next(line.split()[0] for line in lines if line.startswith("…"))
+    assert slipstream("models", "where", cut).out.endswith("longlong.gguf\n"), "what the list shows can be typed"
     assert "sha256" not in "".join(lines)
     blob = next((store / "blobs").iterdir())
     assert slipstream("models", "where", "toy:latest").out == f"{blob}\n"

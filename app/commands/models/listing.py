@@ -11,7 +11,7 @@ from app.clean import clean_line
 from app.commands.errors import say
 from app.commands.models.common import open_shelf, show, table
 from app.library.records import Entry, Listing
-from app.library.words import size_cell, speed_words, state_words
+from app.library.words import CUT, size_cell, speed_words, state_words
 from engine.files.sizes import size_words
 
 NAME_CELLS: Final = 44
@@ -69,9 +69,9 @@ def _row(entry: Entry) -> tuple[str, ...]:
 
 
 def _name(key: str) -> str:
-    """The key, and of a long path its end: the column never grows beyond its width. --json has it whole."""
+    """The key, and of a long path its end, which stands for it: the column never grows beyond its width."""
     name = clean_line(key, 400)
-    return name if len(name) <= NAME_CELLS else f"…{name[-(NAME_CELLS - 1) :]}"
+    return name if len(name) <= NAME_CELLS else f"{CUT}{name[-(NAME_CELLS - 1) :]}"
 
 
 def _room(listing: Listing) -> str:
