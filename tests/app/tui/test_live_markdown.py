@@ -157,18 +157,18 @@ async def test_items_of_a_list_stay_while_it_grows() -> None:
 
 async def test_of_a_long_list_only_the_last_item_is_parsed_again() -> None:
     client = FakeClient([[reads(1, 1), *says(BEGIN), Wait("end"), ends(BEGIN)]])
-    async with chat(client, size=(100, 180)) as it:
-        live = await fed(it, "".join(f"{n}. item {n}\n" for n in range(1, 100)), 50)
+    async with chat(client, size=(100, 340)) as it:
+        live = await fed(it, "".join(f"{n}. item {n}\n" for n in range(1, 200)), 50)
         (numbers,) = live.query(LiveOrderedList)
         assert len(numbers._parsed) <= 8, "the items of a piece, and the one before"
-        assert len(numbers.rows) == 99
+        assert len(numbers.rows) == 199
         rows = numbers.rows
-        await live.append("100. item **100**\n101. item")
+        await live.append("200. item **200**\n201. item")
         await it.settle()
-        assert numbers.rows[:99] == rows
-        assert [line.strip() for line in drawn(it) if line.strip()][1:] == [f"{n}. item {n}" for n in range(1, 100)] + [
-            "100. item 100",
-            "101. item",
+        assert numbers.rows[:199] == rows
+        assert [line.strip() for line in drawn(it) if line.strip()][1:] == [f"{n}. item {n}" for n in range(1, 200)] + [
+            "200. item 200",
+            "201. item",
         ]
         client.go("end")
         await it.until(lambda: it.idle)
