@@ -29,6 +29,7 @@ from app.tui.models_door import ModelsDoor
 from app.tui.motion import calm, reduce_motion
 from app.tui.ports import plain_request
 from app.tui.screens.chat import ChatScreen
+from app.tui.sizes import forget_when_changed
 from app.tui.theme import DARK
 from app.tui.widgets.first_steps import FirstSteps
 from engine.protocol import GenerateSettings
@@ -89,6 +90,7 @@ class SlipstreamApp(LeavingApp):
         keys: Mapping[str, Any] = MappingProxyType({}),
     ) -> None:
         super().__init__()
+        forget_when_changed()
         found = keymap.read(keys)
         keymap.use(found.map)
         self._bindings = found.map.applied(self._bindings)

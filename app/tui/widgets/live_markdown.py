@@ -10,7 +10,6 @@ from textual import on
 from textual.await_complete import AwaitComplete
 from textual.content import Content
 from textual.highlight import highlight
-from textual.widget import Widget
 from textual.widgets import Markdown
 from textual.widgets._markdown import MarkdownHorizontalRule, MarkdownTable, MarkdownTableCellContents
 from textual.widgets.markdown import MarkdownBlock, MarkdownStream
@@ -26,7 +25,7 @@ from app.tui.widgets.live_tail import NESTED_RULE, LiveTail, parser
 from app.tui.widgets.tinted_fence import TintedFence
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Iterator
+    from collections.abc import Iterator
 
     from markdown_it.token import Token
 
@@ -94,9 +93,9 @@ class LiveMarkdown(Markdown):
         last = self.children[-1] if self.children else None
         if isinstance(last, LiveFence) and last.takes(markdown):
             self._markdown = self.source + markdown
-            return AwaitComplete(self._measured(self._grow(last, markdown)))
+            return AwaitComplete(self._grow(last, markdown))
         self._markdown = self.source + markdown
-        return AwaitComplete(self._measured(self._parse_on()))
+        return AwaitComplete(self._parse_on())
 
     def _without_number(self, markdown: str) -> str:
         """A number that begins a line waits for what comes behind it: alone it would be a paragraph, and cut in two the
@@ -123,6 +122,7 @@ class LiveMarkdown(Markdown):
                     self._tail.restart()
                     shown, blocks = [], self._tail_blocks()
                 await show(self, shown, blocks)
+        self._settle_list()
 
     def _tail_blocks(self) -> list[MarkdownBlock]:
         tokens, before = self._tail.parse(self.source)
@@ -131,19 +131,6 @@ class LiveMarkdown(Markdown):
             start, end = block.source_range
             block.source_range = start + before, end + before
         return blocks
-
-    async def _measured(self, growing: Awaitable[None]) -> None:
-        """Textual 8.2.8 keeps the height of a widget while a new layout of it is pending, also when its text changes
-        once more: the last line of an answer was missing until the next piece came. So what has grown is told that its
-        height is not known, and laid out once more where it was given another one meanwhile."""
-        await growing
-        self._settle_list()
-        grown: Widget = self
-        while grown.children:
-            grown = grown.children[-1]
-            grown._layout_updates += 1
-        if not grown._layout_required and _height(grown) != grown.content_size.height:
-            grown.refresh(layout=True)
 
     def _settle_list(self) -> None:
         """Where the answer ends in a list, the next piece is parsed with the list's last item."""
@@ -196,12 +183,6 @@ class LiveMarkdown(Markdown):
             elif block._inline_token is not None:
                 letters = found.of_inline(block._inline_token) if found else ""
                 block.update(_tinted(block._content, letters), layout=False)
-
-
-def _height(widget: Widget) -> int:
-    """Rows that its content takes in the width that it has; what has no width yet is going to be laid out."""
-    size = widget.content_size
-    return widget.get_content_height(size, widget.app.size, size.width) if size.width else size.height
 
 
 def _tinted(content: Content, letters: str) -> Content:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import pytest
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Label
+from textual.widgets._markdown import MarkdownBullet
 from textual.widgets.markdown import MarkdownBlock, MarkdownFence
 
 from app.tui.theme import LIGHT
@@ -82,21 +81,41 @@ async def test_it_looks_while_it_grows_as_it_does_in_the_end(name: str, size: in
         assert "\n".join(before) == "\n".join(drawn(it))
 
 
+def laid_out_by_another(it: Chat, widget: Widget) -> None:
+    """``widget`` waits for its layout; meanwhile another one grows, and all are laid out."""
+    assert widget._layout_required
+    for around in widget.ancestors_with_self[1:-1]:
+        assert isinstance(around, Widget)
+        around._clear_arrangement_cache()
+        around._layout_updates += 1
+    it.screen._refresh_layout()
+
+
 async def test_a_layout_between_two_pieces_hides_no_line() -> None:
     client = FakeClient([[reads(1, 1), *says(BEGIN), Wait("end"), ends(BEGIN)]])
     async with chat(client, size=(60, 30)) as it:
         live = await fed(it, "A short line.", 40)
         paragraph = live.children[-1]
         assert isinstance(paragraph, MarkdownBlock)
-        paragraph.set_content(Content("A short line of text"))  # a layout is pending now
-        for around in paragraph.ancestors_with_self[1:-1]:  # another widget in there has grown, and is laid out
-            assert isinstance(around, Widget)
-            around._clear_arrangement_cache()
-            around._layout_updates += 1
-        it.screen._refresh_layout()  # so this one's height is known again
+        paragraph.set_content(Content("A short line of text"))
+        laid_out_by_another(it, paragraph)
         paragraph.set_content(Content("A line of text that grows until there is no room for it in one row"))
-        await live._measured(asyncio.sleep(0))
         await it.until(lambda: paragraph.size.height == 2)
+        client.go("end")
+        await it.until(lambda: it.idle)
+
+
+async def test_a_layout_before_the_tenth_item_cuts_none() -> None:
+    client = FakeClient([[reads(1, 1), *says(BEGIN), Wait("end"), ends(BEGIN)]])
+    async with chat(client, size=(60, 30)) as it:
+        live = await fed(it, "".join(f"{n}. item {n}\n" for n in range(1, 10)), 40)
+        (numbers,) = live.query(LiveOrderedList)
+        bullet = numbers.query(MarkdownBullet).last()
+        bullet.refresh(layout=True)
+        laid_out_by_another(it, bullet)
+        numbers._renumber(numbers.rows, 10)
+        await it.settle()
+        assert drawn(it)[10].endswith("9. item 9")
         client.go("end")
         await it.until(lambda: it.idle)
 
