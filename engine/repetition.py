@@ -1,13 +1,15 @@
 """What keeps a text from repeating itself: repeat, frequency and presence penalties, and DRY.
 
 llama.cpp's links of the same names (llama-sampler.cpp) in a form that does not look through the text for each token
-(DRY looks at the places where the last token was before), changes only the few logits that are penalised, and can take
-tokens back after a round of proposals. Both see the prompt and every token of the answer, in order, and nothing else.
+(DRY looks at the latest places where the text went like this, 256 at most), changes only the few logits that are
+penalised, and can take tokens back after a round of proposals. Both see the prompt and every token of the answer, in
+order, and nothing else.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -18,6 +20,13 @@ from engine.protocol import Sampling
 
 MAX_TAIL = 20
 """Longest tail of a sequence breaker, in tokens."""
+
+PLACES = 256
+"""Earlier places that DRY looks at, the latest ones: more of them say the same, and a text that repeats itself without
+end would cost the more, the longer it is."""
+
+LONGEST_KEY = 8
+"""So many tokens of a repetition find its places."""
 
 _FLOAT_MAX = 3.4e38
 _FLOAT_MAX_LOG = 88.7228391
@@ -82,8 +91,9 @@ class Penalties:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """DRY's view of the text at one moment. ``matches``: place -> how many tokens up to and with it equal the end of
-    the text. ``head``, ``start``: where the last breaker begins, and where the text behind it does (-1, 0: none)."""
+    """DRY's view of the text at one moment. ``matches``: earlier place -> how many tokens up to and with it equal
+    the end of the text. ``head``, ``start``: where the last breaker begins, and where the text behind it does (-1, 0:
+    none)."""
 
     matches: Mapping[int, int]
     head: int
@@ -106,10 +116,13 @@ class Dry:
         self._single = {head for head, tails in breakers.items() if () in tails}
         self._max_exponent = int(_FLOAT_MAX_LOG / math.log(self._base)) if self._base > 1.000001 else 0
         self._tokens = list(prompt if self._window < 0 else prompt[-self._window :])
-        self._places: dict[int, list[int]] = {}
-        for place, token in enumerate(self._tokens):
-            self._places.setdefault(token, []).append(place)
-        self._seen = _Seen(_suffix_matches(np.array(self._tokens, np.int64)), *self._last_breaker(len(self._tokens)))
+        self._key = max(1, min(self._allowed, LONGEST_KEY))
+        self._enough = self._allowed + self._max_exponent if self._max_exponent else sys.maxsize
+        """No longer repetition is penalised more."""
+        self._places: dict[tuple[int, ...], list[int]] = {}
+        for end in range(self._key, len(self._tokens) + 1):
+            self._places.setdefault(tuple(self._tokens[end - self._key : end]), []).append(end - 1)
+        self._seen = _Seen(self._matches({}), *self._last_breaker(len(self._tokens)))
 
     @staticmethod
     def wanted(sampling: Sampling) -> bool:
@@ -118,11 +131,10 @@ class Dry:
 
     def accept(self, token: int) -> None:
         """One more token of the text: every match that it continues grows by one."""
-        before = self._seen.matches
-        places = self._places.setdefault(token, [])
-        matches = {place: before.get(place - 1, 0) + 1 for place in places}
-        places.append(len(self._tokens))
         self._tokens.append(token)
+        if len(self._tokens) >= self._key:
+            self._places.setdefault(self._end(), []).append(len(self._tokens) - 1)
+        matches = self._matches(self._seen.matches)
         head, start = self._last_breaker(MAX_TAIL + 1)
         if head < 0:
             head, start = self._seen.head, self._seen.start
@@ -136,7 +148,24 @@ class Dry:
         """Forget the tokens accepted since ``mark``."""
         length, self._seen = mark
         while len(self._tokens) > length:
-            self._places[self._tokens.pop()].pop()
+            if len(self._tokens) >= self._key:
+                self._places[self._end()].pop()
+            self._tokens.pop()
+
+    def _end(self) -> tuple[int, ...]:
+        return tuple(self._tokens[-self._key :])
+
+    def _matches(self, before: Mapping[int, int]) -> dict[int, int]:
+        """See :class:`_Seen`. ``before``: those of the text without its last token."""
+        places = self._places.get(self._end(), ())[-1 - PLACES : -1]  # the last one is the end itself
+        return {place: before[place - 1] + 1 if place - 1 in before else self._match(place) for place in places}
+
+    def _match(self, place: int) -> int:
+        tokens, length = self._tokens, self._key
+        most = min(self._enough, place + 1)
+        while length < most and tokens[place - length] == tokens[-1 - length]:
+            length += 1
+        return length
 
     def _last_breaker(self, reach: int) -> tuple[int, int]:
         """The last breaker that begins within ``reach`` tokens of the end: where it begins and where it ends."""
@@ -174,18 +203,3 @@ class Dry:
             if token >= 0 and token not in self._single and repeat > found.get(token, 0):
                 found[token] = repeat
         return found
-
-
-def _suffix_matches(tokens: NDArray[np.int64]) -> dict[int, int]:
-    """Place -> how many tokens up to and with it equal the end of the text, for every place but the last with any."""
-    end = len(tokens) - 1
-    places = np.flatnonzero(tokens[:-1] == tokens[-1]) if end > 0 else np.empty(0, np.int64)
-    found: dict[int, int] = {}
-    length = 1
-    while len(places):
-        going_on = places - length >= 0
-        going_on[going_on] = tokens[places[going_on] - length] == tokens[end - length]
-        found.update(dict.fromkeys(places[~going_on].tolist(), length))
-        places = places[going_on]
-        length += 1
-    return found

@@ -82,6 +82,11 @@ class KeptFile:
             pieces = None if header.tokens is None else read_span(header, header.tokens)
             return KeptFile(header, fingerprint(Path(path)), pieces)
 
+    def is_same(self, path: str) -> bool:
+        """Whether the file at ``path`` has the same content, whatever its name. Raises PairError."""
+        with _checked(path):
+            return fingerprint(Path(path)) == self.fingerprint
+
     def judge(self, draft: Header) -> Verdict:
         """May this draft serve the target? See :mod:`engine.files.pairing`."""
         return judge_headers(self.header, draft, self._pieces)

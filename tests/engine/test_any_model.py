@@ -152,12 +152,14 @@ def test_a_draft_with_a_running_state_goes_back_to_its_copy(driver: Driver, kind
         assert answer.stats.drafted > 0
 
 
-def test_a_self_draft_with_a_running_state_is_still_right_after_rejections(
-    driver: Driver, kind_model: KindModel
+def test_a_draft_with_a_running_state_is_still_right_after_rejections(
+    driver: Driver, kind_model: KindModel, tmp_path: Path
 ) -> None:
     """If the draft's state were wrong after a rollback, its proposals would be, too: acceptance shows it."""
     path = kind_model("qwen35")
-    driver.load(path, path, context=512)
+    another = tmp_path / "another.gguf"  # the same model in another file: it is opened as any draft is, in fast mode
+    another.write_bytes(path.read_bytes() + bytes(32))
+    driver.load(path, another, context=512)
     answer = driver.ask("the word of", max_tokens=200, temperature=0.8, seed=2, speculation="draft", draft_max=7)
     assert answer.stats.rejected > 0, "fast and exact kernels differ a little, so there are some"
     assert answer.stats.acceptance is not None
