@@ -9,6 +9,7 @@ named ``engine`` must not be imported).
 from __future__ import annotations
 
 import faulthandler
+import gc
 import os
 import sys
 import threading
@@ -52,7 +53,10 @@ def serve(desk: Desk, writer: Writer) -> None:
             if session is None:
                 writer.emit(Failed(id=request.id, code=ErrorCode.LOAD_FAILED, message=trouble))
             elif isinstance(request, Load):
+                gc.unfreeze()
                 session.load(request, writer.emit)
+                gc.collect()
+                gc.freeze()  # no answer waits until Python has looked through all that a pair is made of
             elif isinstance(request, Generate):
                 session.generate(request, writer.emit, arrived=arrived)
             elif isinstance(request, SelfTest):

@@ -3,6 +3,9 @@
 A whole collection goes over every widget, style and cached line there is. The interface stands still for 50 to 100 ms
 meanwhile, and Textual makes objects so fast that one came every 1.5 seconds of an answer. So what is there before an
 answer is left out of them until it has been quiet for a while; they go over what is new then, which is little.
+
+What is new is looked through in small portions: measured beside an answer of 150 tokens/s, Python's own thresholds took
+13 % of the interface's time and stopped it for up to 111 ms, these take 6 % and up to 10 ms.
 """
 
 from __future__ import annotations
@@ -15,6 +18,9 @@ from typing import Final
 from textual.screen import Screen
 from textual.timer import Timer
 
+THRESHOLDS: Final = 1_500, 4, 500
+"""See ``gc.set_threshold``: while the chat is open, a look through everything is left to the quiet moments."""
+
 QUIET_SECONDS: Final = 3.0
 """Without an answer and without a key, before everything is looked through again."""
 
@@ -26,6 +32,12 @@ class Collecting:
         self._screen, self._typed_at = screen, typed_at
         self._ended_at = 0.0
         self._waiting: Timer | None = None
+
+    def begin(self) -> None:
+        """The first screen is drawn; :func:`app.tui.run.run_chat` has Python look for no garbage before that."""
+        if not gc.isenabled():
+            gc.set_threshold(*THRESHOLDS)
+            gc.enable()
 
     def answering(self, on: bool) -> None:
         """An answer begins, or has ended."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 import os
 import signal
@@ -71,6 +72,7 @@ def run_chat(
     code = 0
     lost: list[str] = []
     log_path = log_where_possible(log_path)
+    gc.disable()  # what is made until the first screen is drawn stays
     of_app = {
         "defaults": defaults,
         "system": system,
@@ -98,6 +100,8 @@ def run_chat(
     except NoTerminal:
         print("The chat needs a terminal; for one answer without one: slipstream ask PROMPT", file=sys.stderr)
         return 1
+    finally:
+        gc.enable()
     if fault is not None:
         print(
             f"Slipstream had to end because of a fault of its own ({type(fault).__name__}). "

@@ -7,6 +7,7 @@ the first and the last token is Python's share. The second table times choices a
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import statistics
 import sys
@@ -56,6 +57,8 @@ def shares(target: Path, tokens: int, rounds: int) -> list[tuple[str, float, flo
         session.load(
             Load(id=1, settings=LoadSettings(target=ModelFile(path=str(target)), context=4096)), lambda event: None
         )
+        gc.collect()
+        gc.freeze()  # as engine.host does
         for _ in range(rounds + 1):  # the first warms up
             for name, text, temperature, speculation in (
                 ("plain, greedy", PROMPT, 0.0, "off"),

@@ -105,6 +105,7 @@ class ChatScreen(MakingScreen):
         self.news.tell_again(self.answering.state)
         self.run_worker(self.answering.work(), name="engine", group="engine", exit_on_error=False)
         await self.show_chat()
+        self.call_after_refresh(self.collecting.begin)
 
     def on_unmount(self) -> None:
         self.collecting.close()

@@ -39,3 +39,15 @@ async def test_a_chat_that_is_closed_leaves_nothing_out() -> None:
         await it.send("a story")
         await it.sees("Once")
     assert gc.get_freeze_count() == 0
+
+
+async def test_garbage_is_looked_for_again_when_the_first_screen_is_drawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[tuple[int, ...]] = []
+    monkeypatch.setattr(gc, "set_threshold", lambda *thresholds: seen.append(thresholds))
+    gc.disable()
+    try:
+        async with chat() as it:
+            await it.until(gc.isenabled)
+        assert seen == [collecting.THRESHOLDS]
+    finally:
+        gc.enable()
