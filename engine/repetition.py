@@ -1,9 +1,8 @@
 """What keeps a text from repeating itself: repeat, frequency and presence penalties, and DRY.
 
 llama.cpp's links of the same names (llama-sampler.cpp) in a form that does not look through the text for each token
-(DRY looks at the latest places where the text went like this, 256 at most), changes only the few logits that are
-penalised, and can take tokens back after a round of proposals. Both see the prompt and every token of the answer, in
-order, and nothing else.
+(see :mod:`engine.repeats`), changes only the few logits that are penalised, and can take tokens back after a round of
+proposals. Both see the prompt and every token of the answer, in order, and nothing else.
 """
 
 from __future__ import annotations
@@ -11,22 +10,16 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from engine.protocol import Sampling
+from engine.repeats import InText, InWindow, Repeats
 
 MAX_TAIL = 20
 """Longest tail of a sequence breaker, in tokens."""
-
-PLACES = 256
-"""Earlier places that DRY looks at, the latest ones: more of them say the same, and a text that repeats itself without
-end would cost the more, the longer it is."""
-
-LONGEST_KEY = 8
-"""So many tokens of a repetition find its places."""
 
 _FLOAT_MAX = 3.4e38
 _FLOAT_MAX_LOG = 88.7228391
@@ -89,17 +82,6 @@ class Penalties:
         row[ids] = values - (counts * self._frequency + self._presence)
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    """DRY's view of the text at one moment. ``matches``: earlier place -> how many tokens up to and with it equal
-    the end of the text. ``head``, ``start``: where the last breaker begins, and where the text behind it does (-1, 0:
-    none)."""
-
-    matches: Mapping[int, int]
-    head: int
-    start: int
-
-
 class Dry:
     """Don't Repeat Yourself (p-e-w, text-generation-webui pull 5677): what would continue a repetition is penalised
     the more, the longer the repetition is already.
@@ -116,13 +98,13 @@ class Dry:
         self._single = {head for head, tails in breakers.items() if () in tails}
         self._max_exponent = int(_FLOAT_MAX_LOG / math.log(self._base)) if self._base > 1.000001 else 0
         self._tokens = list(prompt if self._window < 0 else prompt[-self._window :])
-        self._key = max(1, min(self._allowed, LONGEST_KEY))
-        self._enough = self._allowed + self._max_exponent if self._max_exponent else sys.maxsize
-        """No longer repetition is penalised more."""
-        self._places: dict[tuple[int, ...], list[int]] = {}
-        for end in range(self._key, len(self._tokens) + 1):
-            self._places.setdefault(tuple(self._tokens[end - self._key : end]), []).append(end - 1)
-        self._seen = _Seen(self._matches({}), *self._last_breaker(len(self._tokens)))
+        self._breaker = self._last_breaker(len(self._tokens))
+        """Where the last one begins, and where the text behind it does; -1, 0: there is none."""
+        # A repetition that is longer than the largest exponent tells is penalised no more.
+        most = self._allowed + self._max_exponent if self._max_exponent or self._base == 1 else sys.maxsize
+        self._repeats: Repeats = (
+            InText(prompt, least=self._allowed, most=most) if self._window < 0 else InWindow(self._window, prompt)
+        )
 
     @staticmethod
     def wanted(sampling: Sampling) -> bool:
@@ -130,42 +112,22 @@ class Dry:
         return bool(sampling.dry_multiplier and sampling.dry_penalty_last_n)
 
     def accept(self, token: int) -> None:
-        """One more token of the text: every match that it continues grows by one."""
+        """One more token of the text."""
         self._tokens.append(token)
-        if len(self._tokens) >= self._key:
-            self._places.setdefault(self._end(), []).append(len(self._tokens) - 1)
-        matches = self._matches(self._seen.matches)
-        head, start = self._last_breaker(MAX_TAIL + 1)
-        if head < 0:
-            head, start = self._seen.head, self._seen.start
-        self._seen = _Seen(matches, head, start)
+        self._repeats.append(token)
+        found = self._last_breaker(MAX_TAIL + 1)
+        if found[0] >= 0:
+            self._breaker = found
 
-    def mark(self) -> tuple[int, _Seen]:
-        """What the text is now, for :meth:`take_back`."""
-        return len(self._tokens), self._seen
+    def mark(self) -> tuple[int, tuple[int, int], Any]:
+        """What the text is now, for :meth:`take_back`; an earlier mark is worth nothing any more."""
+        return len(self._tokens), self._breaker, self._repeats.mark()
 
-    def take_back(self, mark: tuple[int, _Seen]) -> None:
-        """Forget the tokens accepted since ``mark``."""
-        length, self._seen = mark
-        while len(self._tokens) > length:
-            if len(self._tokens) >= self._key:
-                self._places[self._end()].pop()
-            self._tokens.pop()
-
-    def _end(self) -> tuple[int, ...]:
-        return tuple(self._tokens[-self._key :])
-
-    def _matches(self, before: Mapping[int, int]) -> dict[int, int]:
-        """See :class:`_Seen`. ``before``: those of the text without its last token."""
-        places = self._places.get(self._end(), ())[-1 - PLACES : -1]  # the last one is the end itself
-        return {place: before[place - 1] + 1 if place - 1 in before else self._match(place) for place in places}
-
-    def _match(self, place: int) -> int:
-        tokens, length = self._tokens, self._key
-        most = min(self._enough, place + 1)
-        while length < most and tokens[place - length] == tokens[-1 - length]:
-            length += 1
-        return length
+    def take_back(self, mark: tuple[int, tuple[int, int], Any]) -> None:
+        """Forget the tokens accepted since ``mark``, the last one."""
+        length, self._breaker, repeats = mark
+        del self._tokens[length:]
+        self._repeats.take_back(repeats)
 
     def _last_breaker(self, reach: int) -> tuple[int, int]:
         """The last breaker that begins within ``reach`` tokens of the end: where it begins and where it ends."""
@@ -182,24 +144,15 @@ class Dry:
 
     def apply(self, row: NDArray[np.float32]) -> None:
         """Lower the logits of the tokens that would continue a repetition."""
-        for token, length in self._repeats().items():
-            if token < len(row):
-                exponent = length - self._allowed
-                if self._max_exponent:
-                    exponent = min(exponent, self._max_exponent)
-                row[token] -= np.float32(min(self._multiplier * self._base**exponent, _FLOAT_MAX))
-
-    def _repeats(self) -> dict[int, int]:
-        """Token -> length of the longest repetition that it would continue."""
-        length, seen = len(self._tokens), self._seen
+        length, (head, start) = len(self._tokens), self._breaker
         first = max(0, length - self._window) if self._window >= 0 else 0
-        limit = length - seen.start if seen.head >= first else length - first
-        found: dict[int, int] = {}
+        limit = length - start if head >= first else length - first
         if length - first <= self._allowed or limit < self._allowed:
-            return found
-        for place, match in seen.matches.items():
-            repeat = min(match, limit, place + 1 - first)
-            token = self._tokens[place + 1] if repeat >= self._allowed else -1
-            if token >= 0 and token not in self._single and repeat > found.get(token, 0):
-                found[token] = repeat
-        return found
+            return
+        for token, repeated in self._repeats.found(limit):
+            if repeated < self._allowed or token in self._single or token >= len(row):
+                continue
+            exponent = repeated - self._allowed
+            if self._max_exponent:
+                exponent = min(exponent, self._max_exponent)
+            row[token] -= np.float32(min(self._multiplier * self._base**exponent, _FLOAT_MAX))

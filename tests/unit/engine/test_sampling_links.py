@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import math
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,7 +19,7 @@ from engine.llama.samplers import FilterChain
 from engine.llama.vocab import Vocabulary
 from engine.noise import XTC, chance
 from engine.protocol import Sampling
-from engine.repetition import PLACES, Dry, Penalties
+from engine.repetition import Dry, Penalties
 from engine.sampling import Chooser, within_sigma, without_top_choices
 
 OPEN = {"top_k": 0, "top_p": 1.0, "min_p": 0.0}
@@ -71,20 +70,6 @@ def test_dry_is_the_textbooks(text: list[int], last_n: int, allowed: int, breake
         dry.accept(token)
     dry.apply(row)
     assert row == pytest.approx(textbook_dry(text, last_n, allowed, breaker), rel=1e-5)
-
-
-@pytest.mark.parametrize("text", [[1] * 2000, [1, 2, 3] * 700, [*range(SIZE)] * 90], ids=["one", "three", "all"])
-def test_dry_looks_at_no_more_places_of_a_longer_text(text: list[int]) -> None:
-    """Where a text goes round, the places that are left out say the same as those that are not."""
-    dry = Dry(Sampling(dry_multiplier=0.8, dry_base=1.5), text[:-600], {})
-    for token in text[-600:]:
-        dry.accept(token)
-        assert 0 < len(dry._seen.matches) <= PLACES
-    row = np.zeros(SIZE, np.float32)
-    dry.apply(row)
-    longest = int(math.log(3.4e38) / math.log(1.5))
-    assert row.nonzero()[0].tolist() == [text[len(text) % len(set(text))]]
-    assert row.min() == pytest.approx(-0.8 * 1.5**longest, rel=1e-5)
 
 
 @example(text=[0, 1] * 30, allowed=100)
