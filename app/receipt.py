@@ -11,16 +11,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from engine.stats import FIGURES
+from engine.stats import FEWEST_TOKENS, FIGURES
 
 if TYPE_CHECKING:
     from engine.protocol import Receipt
     from engine.stats import Stats
 
 DASH = "–"
-
-MIN_TOKENS = 3
-"""Below this many tokens a speed says nothing: one slow pass would be half of it."""
 
 SLOWER = 0.995
 """A factor below this is shown as a loss."""
@@ -112,7 +109,7 @@ def narrow(stats: Stats, allowed: str) -> tuple[Part, ...]:
 
 def decode_rate(stats: Stats) -> float | None:
     """Tokens per second, or None while there are too few to say."""
-    return stats.decode_tokens_per_second if stats.output_tokens >= MIN_TOKENS else None
+    return stats.decode_tokens_per_second if stats.output_tokens >= FEWEST_TOKENS else None
 
 
 def factor(stats: Stats) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from engine.baseline import AgainstPlain, PlainSpeed
 from engine.pace import Pace
-from engine.stats import DrafterStats, Stats, ratio
+from engine.stats import FEWEST_TOKENS, DrafterStats, Stats, ratio
 
 
 class Counter:
@@ -117,7 +117,9 @@ class Counter:
             acceptance=ratio(accepted, accepted + rejected),
             coverage=ratio(accepted, self.output_tokens),
             tokens_per_pass=ratio(self.output_tokens, passes),
-            decode_tokens_per_second=ratio(self.output_tokens, decoding) if self.output_tokens else None,
+            decode_tokens_per_second=ratio(self.output_tokens, decoding)
+            if self.output_tokens >= FEWEST_TOKENS
+            else None,
             prefill_tokens_per_second=self._prefill_rate(),
             speedup=self._against.factor if drafters else None,
             pace=self._pace.rates(),

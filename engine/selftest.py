@@ -32,7 +32,7 @@ NEEDED = LENGTHS[-1] + 2 * WIDEST
 TIMED = 3
 """How often each width is timed."""
 STRETCH_SECONDS = 1.0
-SHORTEST, LONGEST = 128, 384
+SHORTEST, LONGEST = 128, 512
 """Tokens of one text that are read singly and in passes of the widest kind that was found alike, as many as fit into
 STRETCH_SECONDS: a tiny F16 model rounded differently at one token in 21 to 38, which a few positions do not show, and
 128 would miss once in thirty times."""

@@ -15,6 +15,9 @@ from __future__ import annotations
 
 from pydantic import BaseModel, ConfigDict, Field
 
+FEWEST_TOKENS = 3
+"""Below this many tokens a speed says nothing: one slow pass would be half of it."""
+
 
 def ratio(numerator: float, denominator: float) -> float | None:
     """``numerator / denominator``, or None where there is nothing to divide by."""
@@ -127,7 +130,7 @@ FIGURES: dict[str, str] = {
     "acceptance": "accepted / (accepted + rejected)",
     "coverage": "accepted / output tokens: the share of the answer that came from a drafter",
     "tokens_per_pass": "output tokens / target passes",
-    "decode_tokens_per_second": "output tokens / (time of the last token - end of prefill); "
+    "decode_tokens_per_second": "output tokens / (time of the last token - end of prefill), from three tokens on; "
     "prefill leaves out the last prompt token, and what a draft model reads of the prompt counts as decoding",
     "prefill_tokens_per_second": "prompt tokens really evaluated / prefill time",
     "time_to_first_token": "from the request's arrival in the engine to the first token",

@@ -43,10 +43,14 @@ def run_doctor(as_json: bool, *, self_test: bool = False, model: str | None = No
     report = examine()
     if model is not None and not self_test:
         report["models"].append(_named_model(model, report["problems"]))
-    if self_test:
-        report["exactness"] = examine_exactness(model, report["problems"])
-    text = json.dumps(report, indent=2, ensure_ascii=False) if as_json else _words(report)
-    print_text(text)
+    try:
+        if self_test:
+            report["exactness"] = examine_exactness(model, report["problems"])
+    except KeyboardInterrupt:
+        report["exactness"] = {"error": "The self-test was stopped; nothing of it is kept."}
+        raise
+    finally:  # what is known is said, also where the test is stopped
+        print_text(json.dumps(report, indent=2, ensure_ascii=False) if as_json else _words(report))
     return FAILED if report["problems"] else 0
 
 

@@ -10,7 +10,7 @@ from app.commands import client
 from app.commands.errors import CommandError
 from app.commands.options import effective_settings, load_request
 from app.compare.neighbours import BUSY
-from engine.protocol import Failed, Loaded, PairInfo, SelfTested, SelfTestResult
+from engine.protocol import ErrorCode, Failed, Loaded, PairInfo, SelfTested, SelfTestResult
 
 
 def examine_exactness(model: str | None, problems: list[str]) -> dict[str, Any]:
@@ -38,7 +38,8 @@ def examine_exactness(model: str | None, problems: list[str]) -> dict[str, Any]:
 
     pair, answer = asyncio.run(test())
     if isinstance(answer, Failed):
-        problems.append(answer.message)
+        if answer.code is not ErrorCode.BAD_REQUEST:  # nothing is wrong with a model that has nothing to compare
+            problems.append(answer.message)
         return {"error": answer.message}
     assert pair is not None
     return {

@@ -88,6 +88,7 @@ def test_an_answer_that_ends_at_once_has_one_token_and_no_text(driver: Driver, s
     say([Control("<|x|>")])
     answer = driver.ask("hello", stop=("<|x|>",))
     assert (answer.text, answer.stats.output_tokens, answer.finish_reason) == ("", 1, "stop")
+    assert answer.stats.decode_tokens_per_second is None, "one token says nothing of a speed"
 
 
 # --------------------------------------------------------------------------------------------------------- the window

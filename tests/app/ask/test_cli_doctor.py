@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import pytest
+
+from app.commands import client, doctor
+from engine.protocol import ErrorCode
+from tests.app.tui.fake_client import FakeClient, failure
 from tests.fixtures_cli.results import Slipstream
 
 # ----------------------------------------------------------------------------------------------------------- doctor
@@ -46,3 +52,37 @@ def test_doctor_names_a_folder_that_cannot_be_written_to(slipstream: Slipstream,
     result = slipstream("doctor")
     assert result.code == 1
     assert f"The data folder {tmp_path / 'home'} cannot be written to: {tmp_path / 'home'} is a file." in result.out
+
+
+# ---------------------------------------------------------------------------------------------------------- self-test
+
+UNTESTABLE = "This model keeps running states."
+
+
+@pytest.mark.parametrize(("code", "problems"), [(ErrorCode.BAD_REQUEST, []), (ErrorCode.LOAD_FAILED, [UNTESTABLE])])
+def test_a_model_with_nothing_to_compare_is_no_problem(
+    slipstream: Slipstream, monkeypatch: pytest.MonkeyPatch, code: ErrorCode, problems: list[str]
+) -> None:
+    class Untestable(FakeClient):
+        async def self_test(self) -> Any:
+            return failure(code, UNTESTABLE)
+
+    monkeypatch.setattr(client, "make_client", Untestable)
+    result = slipstream("doctor", "--self-test", "--json")
+    report = json.loads(result.out)
+    assert report["exactness"] == {"error": UNTESTABLE}
+    assert report["problems"] == problems
+    assert result.code == (1 if problems else 0)
+
+
+def test_what_is_known_is_said_where_the_self_test_is_stopped(
+    slipstream: Slipstream, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def stopped(model: str | None, problems: list[str]) -> dict[str, Any]:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(doctor, "examine_exactness", stopped)
+    result = slipstream("doctor", "--self-test")
+    assert "The self-test was stopped; nothing of it is kept." in result.out
+    assert "A processor" in result.out
+    assert result.code == 130
