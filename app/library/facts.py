@@ -17,6 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.clean import clean_line
 from app.library.roles import Role, role_of
+from engine.files.claims import untrue, untrue_heads
 from engine.files.fingerprint import fingerprint
 from engine.files.header import Header, HeaderError, SeenArrays, read_header
 from engine.files.kept import read_kept
@@ -28,7 +29,7 @@ from engine.files.whole import write_whole
 
 log = logging.getLogger(__name__)
 
-VERSION: Final = 3
+VERSION: Final = 4
 MOST_BYTES: Final = 64 * 1024 * 1024
 NO_SHAPE: Final = Shape()
 
@@ -78,7 +79,7 @@ def facts_of(header: Header) -> FileFacts:
     role = role_of(header)
     return FileFacts(
         size=header.size,
-        fault=_lacking(header) if role == "chat" else None,
+        fault=_wrong(header) if role == "chat" else None,
         role=role,
         general_name=_line(header.text("general.name")),
         architecture=_line(header.architecture),
@@ -96,12 +97,15 @@ def facts_of(header: Header) -> FileFacts:
     )
 
 
-def _lacking(header: Header) -> str | None:
-    """Why a model to talk to cannot be loaded by what its header leaves out."""
+def _wrong(header: Header) -> str | None:
+    """Why a model to talk to cannot be loaded by what its header leaves out or makes up. Sizes are judged when all
+    parts of a model are known (:func:`app.library.sets.fault_of_parts`)."""
     if header.split is not None and header.split[0] > 0:
         return None  # the first part says it for all
     why = lacking(header)
-    return f"{clean_line(why, 300)}, so it cannot be loaded" if why is not None else None
+    if why is not None:
+        return f"{clean_line(why, 300)}, so it cannot be loaded"
+    return untrue(header) if header.split is None else untrue_heads(header)
 
 
 def _line(text: str | None) -> str | None:

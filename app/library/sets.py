@@ -12,6 +12,7 @@ from app.library.choice import split_name
 from app.library.facts import FactStore, FileFacts
 from app.library.found import Candidate
 from app.library.walk import LeftOut, why_not
+from engine.files.claims import untrue_sizes
 
 MOST_PARTS: Final = 1000
 
@@ -104,6 +105,8 @@ def fault_of_parts(found: FileSet, facts: dict[int, FileFacts]) -> str | None:
     here = sum(each.tensors for each in facts.values())
     if of_all is not None and of_all != here:
         return f"its parts do not belong together: they hold {here:,} tensors, and {of_all:,} are announced"
+    if facts[1].role == "chat":
+        return untrue_sizes(facts[1].shape, sum(each.parameters for each in facts.values()))
     return None
 
 
