@@ -21,6 +21,7 @@ from engine.files.claims import untrue, untrue_heads
 from engine.files.fingerprint import fingerprint
 from engine.files.header import Header, HeaderError, SeenArrays, read_header
 from engine.files.kept import read_kept
+from engine.files.layers import Kind, is_even, kinds_of
 from engine.files.needed import lacking
 from engine.files.pairing import Vocabulary
 from engine.files.quantization import parameters, quantization
@@ -56,6 +57,10 @@ class FileFacts:
     tensors: int = 0
     tensors_of_all: int | None = None
     """Tensors of all parts together, where the file says so."""
+    kinds: tuple[Kind, ...] = ()
+    """The tensors of a part, for comparing it with the others."""
+    even: bool = True
+    """Whether all layers have the same sizes."""
     shape: Shape = NO_SHAPE
     vocabulary: Vocabulary | None = None
 
@@ -92,6 +97,8 @@ def facts_of(header: Header) -> FileFacts:
         split=header.split,
         tensors=len(header.tensors),
         tensors_of_all=header.integer("split.tensors.count"),
+        kinds=kinds_of(header.tensors) if header.split is not None else (),
+        even=is_even(header),
         shape=Shape.of(header),
         vocabulary=Vocabulary.of(header),
     )

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from app.library.belonging import stranger
 from app.library.choice import split_name
 from app.library.facts import FactStore, FileFacts
 from app.library.found import Candidate
@@ -101,6 +102,8 @@ def fault_of_parts(found: FileSet, facts: dict[int, FileFacts]) -> str | None:
             return f"part {number} of {found.count}: {each.fault}"
         if each.split != (number - 1, found.count):
             return f"the header of part {number} of {found.count} does not say that it is that part"
+    if (why := stranger(facts)) is not None:
+        return why
     of_all = facts[1].tensors_of_all
     here = sum(each.tensors for each in facts.values())
     if of_all is not None and of_all != here:
