@@ -48,6 +48,16 @@ def test_the_column_of_names_keeps_its_width(home: Home, slipstream: Slipstream)
     assert slipstream("models", "where", "toy:latest").out == f"{blob}\n"
 
 
+def test_list_says_what_other_tools_left_behind(home: Home, slipstream: Slipstream) -> None:
+    store = home.user / ".ollama" / "models"
+    manifest = write_ollama(store, "registry.ollama.ai/library/toy/latest", {})
+    manifest.write_text("none")
+    words = f"{manifest}: its manifest cannot be understood."
+    result = slipstream("models", "list")
+    assert (result.code, result.err) == (0, f"{words}\n")
+    assert json.loads(slipstream("models", "list", "--json").out)["complaints"] == [words]
+
+
 def test_without_a_command_the_list_is_shown(slipstream: Slipstream) -> None:
     assert slipstream("models").out == slipstream("models", "list").out
 
