@@ -85,7 +85,6 @@ def errand_for(offer: Offer) -> Errand:
         except paths.FolderError as error:
             raise TransferError("no_permission", str(error)) from error
         for file in files:
-            file.destination.parent.mkdir(parents=True, exist_ok=True)
             if not file.destination.exists():
                 forget_origin(file.destination)  # of a file that is gone: whatever is put here is not that one
 

@@ -58,6 +58,15 @@ def test_list_says_what_other_tools_left_behind(home: Home, slipstream: Slipstre
     assert json.loads(slipstream("models", "list", "--json").out)["complaints"] == [words]
 
 
+def test_a_folder_that_is_a_link_to_nowhere_is_not_added(home: Home, slipstream: Slipstream, tmp_path: Path) -> None:
+    link = tmp_path / "models-disk"
+    link.symlink_to(tmp_path / "unplugged")
+    result = slipstream("models", "add", str(link))
+    assert (result.code, result.err) == (
+        1, f"{link} is a link that leads nowhere; a folder with model files is wanted.\n",
+    )  # fmt: skip
+
+
 def test_without_a_command_the_list_is_shown(slipstream: Slipstream) -> None:
     assert slipstream("models").out == slipstream("models", "list").out
 
