@@ -21,6 +21,7 @@ from app.library.hub_http import Answer, Request, ask, offline_mode_is_on, shown
 from app.library.hub_refusals import Asked, not_a_hub, refusal
 from app.library.layout import wrong_repo
 from app.library.offline import network_is_off
+from app.library.token_file import unreadable_token_file, wrong_token_file
 
 __all__ = ["Hub", "HubError", "RemoteFile", "Repo", "endpoint_in_use"]
 
@@ -111,12 +112,12 @@ class Hub:
         logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # its warnings would land on our screen
         if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN:
             return None
+        if (wrong := wrong_token_file()) is not None:
+            raise HubError("token", wrong)
         try:
             token = get_token()
-        except (OSError, ValueError):
-            raise HubError(
-                "token", "The file with your token cannot be read; log in again with `hf auth login`."
-            ) from None
+        except (OSError, ValueError) as error:
+            raise HubError("token", unreadable_token_file(error)) from None
         if token is not None and not _TOKEN.fullmatch(token):
             raise HubError("token", "Your token has characters that no token has; log in again, or correct HF_TOKEN.")
         return token
