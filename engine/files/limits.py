@@ -7,8 +7,22 @@ from typing import Final
 
 MOST_LAYERS: Final = 512
 """``LLAMA_MAX_LAYERS``."""
+LEAST_CONTEXT: Final = 16
+"""Tokens of a context that the engine makes: shorter ones hold no question."""
 MOST_CONTEXT: Final = 2**31 - 1
 """llama.cpp numbers the tokens of a context with 32 bits, one of them for the sign."""
+
+
+def contexts_words() -> str:
+    """``16 to 2,147,483,647 tokens``: the contexts that there are."""
+    return f"{LEAST_CONTEXT} to {MOST_CONTEXT:,} tokens"
+
+
+def wrong_context(context: int | None) -> str | None:
+    """A sentence about a context that cannot be; None: it can."""
+    if context is None or LEAST_CONTEXT <= context <= MOST_CONTEXT:
+        return None
+    return f"There is no context of {context:,} tokens: {contexts_words()} are possible."
 
 
 def impossible(metadata: Mapping[str, object]) -> str | None:

@@ -67,6 +67,15 @@ def test_a_folder_that_is_a_link_to_nowhere_is_not_added(home: Home, slipstream:
     )  # fmt: skip
 
 
+@pytest.mark.parametrize("context", [-1, 0, 15, 2**31, 10**20])
+def test_a_check_names_the_contexts_that_there_are(home: Home, slipstream: Slipstream, context: int) -> None:
+    home.put(ONE_TARGET)
+    result = slipstream("models", "check", "one-Q8_0", "--context", str(context))
+    assert (result.code, result.err) == (
+        1, f"There is no context of {context:,} tokens: 16 to 2,147,483,647 tokens are possible.\n",
+    )  # fmt: skip
+
+
 def test_without_a_command_the_list_is_shown(slipstream: Slipstream) -> None:
     assert slipstream("models").out == slipstream("models", "list").out
 
