@@ -74,7 +74,7 @@ def rm(name: Annotated[str, typer.Argument(help="What to delete.")], yes: Yes = 
 def check(
     target: Annotated[str | None, typer.Argument(help="The model that answers.", show_default=False)] = None,
     draft: Annotated[str | None, typer.Argument(help="The one that would propose.", show_default=False)] = None,
-    context: Annotated[int | None, typer.Option(metavar="N", min=16, help="Context window in tokens.")] = None,
+    context: Annotated[int | None, typer.Option(metavar="N", help="Context window in tokens.")] = None,
     as_json: AsJson = False,
     catalogue: Annotated[bool, _flag("--catalogue", "Ask the hub whether every pair is still there.")] = False,
 ) -> None:

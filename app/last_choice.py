@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from engine.files.kept import read_kept
 from engine.files.whole import write_whole
-from engine.protocol import SpeculationMode
+from engine.protocol import ContextSize, SpeculationMode
 
 log = logging.getLogger(__name__)
 
@@ -30,7 +30,7 @@ class LastChoice(BaseModel):
     target: str = ""
     draft: str = ""
     """Empty: prompt lookup."""
-    context: int | None = None
+    context: ContextSize | None = None
     """Tokens of context that the catalogue starts the pair with."""
     speculation: SpeculationMode | None = None
     theme: str = ""

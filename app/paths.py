@@ -12,6 +12,8 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from app.links import no_folder_words
+
 if TYPE_CHECKING:
     from platformdirs import PlatformDirs
 
@@ -130,7 +132,7 @@ def ensure(folder: Path) -> Path:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     except OSError as error:
         raise FolderError(
-            f"The folder {folder} cannot be created: {(error.strerror or str(error)).lower()}. "
+            f"The folder {folder} cannot be created: {no_folder_words(error, folder)}. "
             f"Set {HOME_VARIABLE} to a folder that can be written to."
         ) from error
     return folder

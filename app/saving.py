@@ -9,6 +9,8 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+from app.links import no_folder_words
+
 NAME_BYTES: Final = 120
 """Of the title in a file's name; file systems allow 255 for all of it."""
 
@@ -27,7 +29,7 @@ def save_text(text: str, title: str, folder: str, now: datetime.datetime | None 
         where.mkdir(parents=True, exist_ok=True)
         return _write_new(text, where.absolute(), file_name(title, now or datetime.datetime.now()))
     except (OSError, RuntimeError) as error:  # RuntimeError: there is no home folder
-        reason = (error.strerror if isinstance(error, OSError) else None) or str(error)
+        reason = no_folder_words(error, Path(folder).expanduser()) if isinstance(error, OSError) else str(error)
         raise NotSaved(
             f"Not saved: {folder or 'the current folder'} cannot be written to ({reason.lower()}). Start Slipstream in "
             "another folder, or name one as save_folder in settings.toml; c copies the text."

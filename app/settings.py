@@ -17,7 +17,7 @@ from pydantic_core import PydanticCustomError
 from app.given_names import name_trouble
 from app.reading import NotReadable, read_small
 from app.settings_check import BAD_NAME, NAMED, as_toml, usable
-from engine.protocol import ExactnessMode, GenerateSettings, Sampling, SpeculationMode
+from engine.protocol import ContextSize, ExactnessMode, GenerateSettings, Sampling, SpeculationMode
 
 MOST_BYTES: Final = 1_048_576
 """Of the file; nobody writes so much by hand."""
@@ -150,7 +150,7 @@ class Settings(Samplers):
     thinking: bool | None = None
     """Think before answering, for models that let one choose: true or false. Not set: as the model does by itself."""
 
-    context: Annotated[int, Field(ge=16)] | None = None
+    context: ContextSize | None = None
     """The context window in tokens, for model and draft alike. Not set: what the model and the memory allow."""
 
     overflow: Literal["ask", "stop", "drop-oldest"] = "ask"

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from engine.files.arrays import read_span
+from engine.files.claims import untrue
 from engine.files.fingerprint import fingerprint
 from engine.files.header import Header, HeaderError, read_header
 from engine.files.pairing import Verdict, judge_headers
@@ -103,6 +104,8 @@ def checked_header(path: str) -> Header:
             f"{Path(path).name} is part {number + 1} of {count} of a model, and its name does not say so, so the "
             "others cannot be found. Give it the name that it had.",
         )
+    if header.split is None and (why := untrue(header)) is not None:
+        raise PairError(ErrorCode.LOAD_FAILED, f"{Path(path).name} cannot be used: {why}.")
     return header
 
 

@@ -9,6 +9,8 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+from app.links import no_folder_words
+
 NAMELESS: Final = "chat"
 LONGEST: Final = 60
 """Characters of a title in a file name; file systems allow 255 bytes, and a character may take four."""
@@ -41,7 +43,7 @@ def write_new(folders: Sequence[Path], name: str, text: str) -> Path:
             folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             return _written(folder, Path(name), text.encode("utf-8"))
         except OSError as error:
-            failed.append(f"{folder}: {(error.strerror or str(error)).lower()}")
+            failed.append(f"{folder}: {no_folder_words(error, folder)}")
     raise ExportError(
         f"Nothing was exported ({'; '.join(failed)}). The chat is as it was; make room, or start Slipstream in a "
         "folder that can be written to."

@@ -20,13 +20,16 @@ from app.commands.errors import FAILED
 from app.commands.exactness import exactness_words, examine_exactness
 from app.commands.stdout import print_text
 from app.library.catalog import Catalog
+from app.library.facts import facts_of
 from app.library.lookup import find_model
+from app.library.outside import named_by_path
 from app.library.resolve import ModelNotFoundError, find_source, gguf_files, resolve
 from app.library.user_catalog import load_catalog
+from app.library.words import why_words
 from app.presets import UnknownPreset, preset_named, presets_of
 from app.settings import Settings, load_settings
 from app.settings_check import as_toml
-from engine.files.header import HeaderError, read_header
+from engine.files.header import Header, HeaderError, read_header
 from engine.files.sizes import size_words
 from engine.protocol import Failed
 
@@ -192,9 +195,19 @@ def _model(file: Path, problems: list[str]) -> dict[str, Any]:
             "size_bytes": header.size,
             "context": header.context_length,
         }
+        if (fault := _fault(file, header)) is not None:
+            report["wrong"] = f"{why_words(file.name, fault)}."
     if report["wrong"]:
         problems.append(report["wrong"])
     return report
+
+
+def _fault(file: Path, header: Header) -> str | None:
+    """Why a model whose header can be read cannot be used; of one in parts, all are looked at."""
+    if header.split is None:
+        return facts_of(header).fault
+    model = named_by_path(str(file))
+    return model.fault if model is not None else None
 
 
 def _named_model(wanted: str, problems: list[str]) -> dict[str, Any]:

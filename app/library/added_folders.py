@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from app.library.walk import plain_name
+from app.links import dead_link
 from app.paths import FolderError, ensure
 from engine.files.whole import write_whole
 
@@ -27,6 +28,9 @@ def add_folder(file: Path, folder: Path) -> Path:
     folder = folder.expanduser().absolute()
     if not folder.is_dir():
         what = "is a file" if folder.exists() else "does not exist"
+        if (dead := dead_link(folder)) is not None:
+            it = folder if dead == folder else f"{folder} does not exist: {dead}"
+            raise AddedFolderError(f"{it} is a link that leads nowhere; a folder with model files is wanted.")
         raise AddedFolderError(f"{folder} {what}; a folder with model files is wanted.")
     if not plain_name(str(folder)) or str(folder) != str(folder).strip():
         raise AddedFolderError(

@@ -17,9 +17,11 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.clean import clean_line
 from app.library.roles import Role, role_of
+from engine.files.claims import untrue, untrue_heads
 from engine.files.fingerprint import fingerprint
 from engine.files.header import Header, HeaderError, SeenArrays, read_header
 from engine.files.kept import read_kept
+from engine.files.layers import Kind, is_even, kinds_of
 from engine.files.needed import lacking
 from engine.files.pairing import Vocabulary
 from engine.files.quantization import parameters, quantization
@@ -28,7 +30,7 @@ from engine.files.whole import write_whole
 
 log = logging.getLogger(__name__)
 
-VERSION: Final = 3
+VERSION: Final = 4
 MOST_BYTES: Final = 64 * 1024 * 1024
 NO_SHAPE: Final = Shape()
 
@@ -55,6 +57,10 @@ class FileFacts:
     tensors: int = 0
     tensors_of_all: int | None = None
     """Tensors of all parts together, where the file says so."""
+    kinds: tuple[Kind, ...] = ()
+    """The tensors of a part, for comparing it with the others."""
+    even: bool = True
+    """Whether all layers have the same sizes."""
     shape: Shape = NO_SHAPE
     vocabulary: Vocabulary | None = None
 
@@ -78,7 +84,7 @@ def facts_of(header: Header) -> FileFacts:
     role = role_of(header)
     return FileFacts(
         size=header.size,
-        fault=_lacking(header) if role == "chat" else None,
+        fault=_wrong(header) if role == "chat" else None,
         role=role,
         general_name=_line(header.text("general.name")),
         architecture=_line(header.architecture),
@@ -91,17 +97,22 @@ def facts_of(header: Header) -> FileFacts:
         split=header.split,
         tensors=len(header.tensors),
         tensors_of_all=header.integer("split.tensors.count"),
+        kinds=kinds_of(header.tensors) if header.split is not None else (),
+        even=is_even(header),
         shape=Shape.of(header),
         vocabulary=Vocabulary.of(header),
     )
 
 
-def _lacking(header: Header) -> str | None:
-    """Why a model to talk to cannot be loaded by what its header leaves out."""
+def _wrong(header: Header) -> str | None:
+    """Why a model to talk to cannot be loaded by what its header leaves out or makes up. Sizes are judged when all
+    parts of a model are known (:func:`app.library.sets.fault_of_parts`)."""
     if header.split is not None and header.split[0] > 0:
         return None  # the first part says it for all
     why = lacking(header)
-    return f"{clean_line(why, 300)}, so it cannot be loaded" if why is not None else None
+    if why is not None:
+        return f"{clean_line(why, 300)}, so it cannot be loaded"
+    return untrue(header) if header.split is None else untrue_heads(header)
 
 
 def _line(text: str | None) -> str | None:

@@ -15,12 +15,14 @@ from urllib.parse import quote, urlsplit
 
 from app import __version__
 from app.clean import clean_line
-from app.library.hub_answer import NotAHubAnswerError, RemoteFile, Repo, read_repo
+from app.library.hub_answer import MOST_FILES, NotAHubAnswerError, RemoteFile, Repo, read_repo
 from app.library.hub_errors import HubError
-from app.library.hub_http import Answer, Request, ask, offline_mode_is_on, shown_endpoint
+from app.library.hub_http import LONGEST_ANSWER, Answer, Request, ask, offline_mode_is_on, shown_endpoint
 from app.library.hub_refusals import Asked, not_a_hub, refusal
 from app.library.layout import wrong_repo
 from app.library.offline import network_is_off
+from app.library.token_file import unreadable_token_file, wrong_token_file
+from engine.files.sizes import size_words
 
 __all__ = ["Hub", "HubError", "RemoteFile", "Repo", "endpoint_in_use"]
 
@@ -59,7 +61,8 @@ class Hub:
         if problem := refusal(answer, asked):
             raise problem
         if answer.too_long:
-            raise HubError("hostile", f"The list of files in {repo} has no end; nothing was fetched.")
+            words = f"The list of files in {repo} is longer than {size_words(LONGEST_ANSWER)}; no more of one is read"
+            raise HubError("hostile", f"{words} (enough for {MOST_FILES:,} files), so nothing was fetched.")
         try:
             return read_repo(json.loads(answer.body), repo)
         except NotAHubAnswerError as error:
@@ -111,12 +114,12 @@ class Hub:
         logging.getLogger("huggingface_hub").setLevel(logging.ERROR)  # its warnings would land on our screen
         if constants.HF_HUB_DISABLE_IMPLICIT_TOKEN:
             return None
+        if (wrong := wrong_token_file()) is not None:
+            raise HubError("token", wrong)
         try:
             token = get_token()
-        except (OSError, ValueError):
-            raise HubError(
-                "token", "The file with your token cannot be read; log in again with `hf auth login`."
-            ) from None
+        except (OSError, ValueError) as error:
+            raise HubError("token", unreadable_token_file(error)) from None
         if token is not None and not _TOKEN.fullmatch(token):
             raise HubError("token", "Your token has characters that no token has; log in again, or correct HF_TOKEN.")
         return token

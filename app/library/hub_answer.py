@@ -68,7 +68,8 @@ def read_repo(data: object, asked: str) -> Repo:
     if not isinstance(listed, list):
         raise NotAHubAnswerError("the list of files is missing")
     if len(listed) > MOST_FILES:
-        raise HubError("hostile", f"{asked} lists {len(listed):,} files, which no model has; nothing was fetched.")
+        words = f"{asked} lists {len(listed):,} files, and no more than {MOST_FILES:,} of a repository are read"
+        raise HubError("hostile", f"{words}; nothing was fetched.")
     name = data.get("id")
     licence, licence_url = _licence(data)
     left_out: list[tuple[str, str]] = []

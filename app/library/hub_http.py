@@ -12,13 +12,13 @@ import socket
 import ssl
 import threading
 import time
-import urllib.request
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from app.clean import clean_line
 from app.library.hub_errors import HubError
+from app.library.proxies import serving, through, unusable
 
 LONGEST_ANSWER = 8 * 1024 * 1024
 """Bytes of an answer that are read: a repository of 20,000 files is described in fewer."""
@@ -96,7 +96,15 @@ def _exchange(request: Request, seconds: float, abandoned: threading.Event) -> A
 
     for name in ("httpx2", "httpcore2"):  # they log whole addresses: HF_ENDPOINT may hold a password
         logging.getLogger(name).setLevel(logging.WARNING)
-    with get_session().stream(
+    try:
+        session = get_session()
+    except OSError:  # a bundle of certificates that is named and not there
+        raise HubError(
+            "certificate",
+            "The certificates named in SSL_CERT_FILE or SSL_CERT_DIR cannot be read, so the hub is not asked; correct "
+            "or unset it.",
+        ) from None
+    with session.stream(
         request.method,
         request.url,
         headers=dict(request.headers()),
@@ -126,8 +134,8 @@ def _trouble(error: Exception, endpoint: str, seconds: float) -> HubError:
             f"The certificate of {place} is not trusted; behind a company's proxy, SSL_CERT_FILE names the ones "
             "to trust.",
         )
-    if isinstance(error, httpx2.ProxyError) or "proxy" in str(error).lower():
-        return HubError("proxy", "The proxy that is set cannot be used; check HTTPS_PROXY and NO_PROXY.")
+    if (of_proxy := _trouble_of_proxy(error, endpoint)) is not None:
+        return of_proxy
     if isinstance(error, httpx2.TimeoutException):
         return _timeout(endpoint, seconds)
     if isinstance(error, httpx2.InvalidURL | httpx2.UnsupportedProtocol | httpx2.TooManyRedirects):
@@ -137,10 +145,38 @@ def _trouble(error: Exception, endpoint: str, seconds: float) -> HubError:
     if isinstance(error, httpx2.ConnectError):
         return HubError(
             "offline",
-            f"The hub cannot be reached at {place}{_reason(error, endpoint)}. What is on this disk works without it; "
+            f"The hub cannot be reached at {place}{_reason(error)}. What is on this disk works without it; "
             "try again when the network is back.",
         )
-    return HubError("server", f"The connection to {place} broke before the answer was whole; try again.")
+    words = f"The connection to {place} broke before the answer was whole{through(endpoint)}; try again."
+    return HubError("server", words)
+
+
+def _trouble_of_proxy(error: Exception, endpoint: str) -> HubError | None:
+    """The same where the proxy is at fault, which the person has set: the hub was never asked."""
+    import httpx2
+
+    if (wrong := unusable()) is not None:
+        variable, why = wrong
+        return HubError(
+            "proxy",
+            f"The proxy in {variable} cannot be used ({why}), so the hub is not asked. What is on this disk works; "
+            f"correct or unset {variable}.",
+        )
+    name = serving(endpoint)
+    if isinstance(error, httpx2.ProxyError):
+        which = f"The proxy in {name}" if name is not None else "The proxy that is set"
+        words = f"{which} does not let us through to {shown_endpoint(endpoint)}; check it, and NO_PROXY."
+        return HubError("proxy", words)
+    if name is None or not isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+        return None
+    if any(isinstance(cause, ssl.SSLError) for cause in _causes(error)):
+        return None  # it let us through, and no encryption could be agreed on behind it
+    return HubError(
+        "offline",
+        f"The proxy in {name} cannot be reached{_reason(error) or ' (no answer)'}, so the hub is not asked. What is on "
+        f"this disk works without it; correct or unset {name}, or try again when the network is back.",
+    )
 
 
 def offline_mode_is_on() -> HubError:
@@ -154,26 +190,19 @@ def offline_mode_is_on() -> HubError:
 def _timeout(endpoint: str, seconds: float) -> HubError:
     return HubError(
         "timeout",
-        f"{shown_endpoint(endpoint)} gave no answer within {seconds:g} seconds. What is on this disk works "
-        "without it; try again later.",
+        f"{shown_endpoint(endpoint)} gave no answer within {seconds:g} seconds{through(endpoint)}. What is on this "
+        "disk works without it; try again later.",
     )
 
 
-def _reason(error: Exception, endpoint: str) -> str:
-    """``(connection refused)``; with a proxy it is usually the proxy that cannot be reached."""
-    through = ", through the proxy that is set" if _goes_through_a_proxy(endpoint) else ""
+def _reason(error: Exception) -> str:
+    """``(connection refused)``, with a space before it; empty where the system says nothing."""
     for cause in _causes(error):
         if isinstance(cause, socket.gaierror):
-            return f" (its name is not found{through})"
+            return " (its name is not found)"
         if isinstance(cause, OSError) and cause.strerror:
-            return f" ({clean_line(cause.strerror, 60).lower()}{through})"
-    return through
-
-
-def _goes_through_a_proxy(endpoint: str) -> bool:
-    parts = urlsplit(endpoint)
-    set_for = urllib.request.getproxies().keys() & {parts.scheme, "all"}
-    return bool(set_for) and not urllib.request.proxy_bypass(parts.hostname or "")
+            return f" ({clean_line(cause.strerror, 60).lower()})"
+    return ""
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from app.clean import clean_line
 from app.library.hub_errors import HubError
 from app.library.hub_http import Answer, shown_endpoint
+from app.library.proxies import serving
 from app.library.transfer.answer import LOG_IN_FIRST, seconds_to_wait
 from app.library.transfer.words import duration
 
@@ -38,13 +39,14 @@ def refusal(answer: Answer, asked: Asked) -> HubError | None:
     if answer.status == 429:
         return _too_many(answer)
     if answer.status == 407:
-        return HubError("proxy", "The proxy asks for a name and a password; put them into HTTPS_PROXY.")
+        name = serving(asked.endpoint) or "HTTPS_PROXY"
+        return HubError("proxy", f"The proxy asks for a name and a password; put them into {name}.")
     if answer.status == LOG_IN_FIRST:
         return not_a_hub(asked.endpoint, answer.status, "this network asks for a login first")
     if answer.status >= 500 or answer.status == 408:
-        return HubError(
-            "server", f"The hub has trouble (status {answer.status}). Nothing was changed; try again later."
-        )
+        proxy = serving(asked.endpoint)
+        who = f"The hub, or the proxy in {proxy}," if proxy is not None else "The hub"
+        return HubError("server", f"{who} has trouble (status {answer.status}). Nothing was changed; try again later.")
     if answer.status == 451:
         return _disabled(asked)
     if "html" in answer.headers.get("content-type", "").lower():
@@ -54,10 +56,12 @@ def refusal(answer: Answer, asked: Asked) -> HubError | None:
 
 def not_a_hub(endpoint: str, status: int, what: str) -> HubError:
     """Something answered in the hub's place: a login page, a proxy, a mirror that is none."""
+    proxy = serving(endpoint)
+    between = "a proxy" if proxy is None else f"the proxy in {proxy}"
     return HubError(
         "not-a-hub",
         f"{shown_endpoint(endpoint)} answered with status {status}, but it is not a hub answer: {what}. "
-        "Check HF_ENDPOINT, and whether a proxy or a login page stands in between.",
+        f"Check HF_ENDPOINT, and whether {between} or a login page stands in between.",
     )
 
 

@@ -12,7 +12,8 @@ from app.library.added_folders import added_folders
 from app.library.catalog import Catalog, ModelSource, Pair, Role
 from app.library.choice import quant_of
 from app.library.facts import FactStore
-from app.library.found import ADDED, OLLAMA, OURS, PACKAGE
+from app.library.found import OLLAMA, OURS, PACKAGE
+from app.library.left_out import left_out_words
 from app.library.local import LocalModel, look_alike, scan
 from app.library.measured import MeasuredCosts
 from app.library.partly import Begun, together
@@ -22,7 +23,6 @@ from app.library.transfer.leftovers import Unfinished, find_unfinished
 from app.library.upstream import Upstream, upstream
 from app.library.user_catalog import load_catalog
 from app.library.verdicts import Measured
-from app.library.walk import LeftOut
 from app.library.words import CUT, of_words
 
 
@@ -135,7 +135,7 @@ def take_inventory() -> Inventory:
         pairs=pairs,
         models=found.models,
         begun=tuple(together((one for path, one in unfinished.items() if path not in of_pairs), models_dir)),
-        complaints=(*loaded.complaints, *(_complaint(one) for one in found.left_out if one.origin == ADDED)),
+        complaints=(*loaded.complaints, *left_out_words(found.left_out)),
         names=_names(found.models, loaded.catalog),
         measured=MeasuredCosts(paths.engine_cache_dir(), store),
     )
@@ -187,10 +187,6 @@ def _missing_paths(here: PairHere, models_dir: Path, unfinished: dict[Path, Unfi
     for source in here.sources:
         if not source.usable:
             yield from (one.path for one in _begun_of(source.source, models_dir, unfinished))
-
-
-def _complaint(one: LeftOut) -> str:
-    return f"{one.shown}: {one.reason}."
 
 
 def _names(models: tuple[LocalModel, ...], catalog: Catalog) -> dict[Path, str]:

@@ -159,7 +159,7 @@ def model_of(found: FileSet, store: FactStore) -> LocalModel | LeftOut:
     facts = store.facts(first.path, found.status)
     if facts.foreign and first.renamed:
         what = first.name or first.path.name
-        return LeftOut(first.path, first.origin, f"{what} is kept in another format than GGUF")
+        return LeftOut(first.path, first.origin, f"{what} is kept in another format than GGUF", what, expected=True)
     model = LocalModel(
         path=first.path,
         parts=tuple(path for _, path in sorted(found.parts.items())),

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from app import paths
 from app.chats.readonly import UnreadableStoreError
@@ -35,14 +35,11 @@ from app.library.records import Check, Entry, Fact, Getting, Listing, Phase, She
 from app.library.resolve import NO_NAME
 from app.library.room import Room, look
 from app.library.speed_facts import speed_facts
+from engine.files.limits import wrong_context
 
 if TYPE_CHECKING:
     from app.library.transfer.patience import Patience
     from engine.protocol import Device
-
-
-MOST_CONTEXT: Final = 2**31 - 1
-"""llama.cpp numbers the tokens of a context with 32 bits, one of them for the sign."""
 
 
 class Looking:
@@ -176,11 +173,8 @@ class Looking:
 
     def check(self, target: str, draft: str | None = None, context: int | None = None) -> Check:
         """Whether a pair can be used here, by its files alone; without ``draft`` what else may draft for the target."""
-        if context is not None and context > MOST_CONTEXT:
-            raise ShelfError(
-                f"There is no context of {context:,} tokens: llama.cpp counts them up to {MOST_CONTEXT:,}. "
-                "Choose a smaller one."
-            )
+        if wrong := wrong_context(context):
+            raise ShelfError(wrong)
         one, other = self._one_model(target), self._one_model(draft, "draft") if draft is not None else None
         found = self.find(target)
         if other is None and isinstance(found, PairHere) and found.draft is not None and found.draft.usable:

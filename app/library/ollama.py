@@ -10,11 +10,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from app.library.found import OLLAMA, Candidate, Found
-from app.library.walk import LeftOut, half_written, listed, plain_name, why_not
+from app.library.walk import BEING_WRITTEN, LeftOut, half_written, listed, plain_name, why_not
 
 MOST_MANIFESTS: Final = 5_000
 MOST_BYTES: Final = 1_000_000
 """A manifest is a page of JSON."""
+
+NO_MANIFEST: Final = "its manifest cannot be understood"
+NOT_IN_FULL: Final = "is not here in full"
+"""Behind the model's name."""
 
 _MODEL_LAYERS: Final = frozenset(
     f"application/vnd.ollama.image.{kind}" for kind in ("model", "draft", "projector", "adapter")
@@ -44,7 +48,7 @@ class OllamaStore:
         for entry in entries:
             # A blob is written in parts beside each other: sha256-…-partial, -partial-0, -partial-1.
             if half_written(entry.name) and not re.search(r"-\d+$", entry.name):
-                yield LeftOut(Path(entry.path), self.origin, "it is still being written")
+                yield LeftOut(Path(entry.path), self.origin, BEING_WRITTEN, expected=True)
 
     def _manifests(self) -> Iterator[Path | LeftOut]:
         """Files four folders deep; links are not followed, there are none in a store."""
@@ -75,18 +79,18 @@ class OllamaStore:
             yield LeftOut(manifest, self.origin, why_not(manifest, error))
             return
         except (ValueError, KeyError, TypeError, RecursionError):
-            yield LeftOut(manifest, self.origin, "its manifest cannot be understood")
+            yield LeftOut(manifest, self.origin, NO_MANIFEST)
             return
         for digest in digests:
             match = _DIGEST.match(digest)  # anything else could lead out of the store
             if match is None:
-                yield LeftOut(manifest, self.origin, "its manifest cannot be understood")
+                yield LeftOut(manifest, self.origin, NO_MANIFEST)
                 continue
             blob = self.folder / "blobs" / f"sha256-{match[1]}"
             if not plain_name(str(blob)) or not plain_name(name):
                 yield LeftOut(blob, self.origin, "its name holds control codes")
             elif not blob.is_file():
-                yield LeftOut(blob, self.origin, f"{name} is not here in full")
+                yield LeftOut(blob, self.origin, f"{name} {NOT_IN_FULL}", name)
             else:
                 yield Candidate(blob, self.origin, name, renamed=True)
 

@@ -19,6 +19,7 @@ from app.library.found import ADDED, HUB, JAN, LLAMA_CPP, LM_STUDIO, OURS, PACKA
 from app.library.ollama import OllamaStore
 from app.library.resolve import packaged_file
 from app.library.walk import MOST_DEPTH, LeftOut, half_written, listed, walk
+from app.links import NOWHERE, dead_link
 
 _SETTINGS_BYTES: Final = 1_000_000
 
@@ -34,7 +35,7 @@ class Folder:
 
     def find(self) -> Iterator[Found]:
         """Every ``.gguf`` file."""
-        if self.must_exist and not self.folder.exists():
+        if self.must_exist and not self.folder.exists() and dead_link(self.folder) is None:
             yield LeftOut(self.folder, self.origin, "there is no such folder")
         for found in walk(self.folder, self.origin, depth=self.depth, ours=self.origin == OURS):
             yield found if isinstance(found, LeftOut) else Candidate(found, self.origin)
@@ -57,6 +58,10 @@ class HubCache:
             if not entry.name.startswith("models--"):
                 continue
             repository = Path(entry.path)
+            if dead_link(repository) is not None:  # moved to a disk that is not there
+                if "gguf" in entry.name.lower():
+                    yield LeftOut(repository, self.origin, NOWHERE)
+                continue
             for found in walk(repository / "snapshots", self.origin, depth=4):
                 yield found if isinstance(found, LeftOut) else Candidate(found, self.origin)
             yield from self._unfinished(repository)
@@ -69,7 +74,8 @@ class HubCache:
         for entry in () if isinstance(entries, LeftOut) else entries:
             if half_written(entry.name):
                 name = repository.name.removeprefix("models--").replace("--", "/")
-                yield LeftOut(Path(entry.path), self.origin, f"a file of {name} is still being written")
+                words = f"a file of {name} is still being written"
+                yield LeftOut(Path(entry.path), self.origin, words, expected=True)
 
 
 @dataclass(frozen=True, slots=True)

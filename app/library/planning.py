@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -85,7 +85,6 @@ def errand_for(offer: Offer) -> Errand:
         except paths.FolderError as error:
             raise TransferError("no_permission", str(error)) from error
         for file in files:
-            file.destination.parent.mkdir(parents=True, exist_ok=True)
             if not file.destination.exists():
                 forget_origin(file.destination)  # of a file that is gone: whatever is put here is not that one
 
@@ -217,7 +216,14 @@ def _sets(plan: Plan) -> list[list[PlannedFile]]:
 def _wanted(file: PlannedFile, hub: Hub) -> Wanted:
     if file.url is None:
         raise ShelfError(f"{file.name} cannot be fetched from the hub: it travels in a {file.origin}.")
-    return Wanted(file.url, file.destination, file.size, sha256=file.sha256, etag=file.blob, headers=hub.headers)
+
+    def headers() -> Mapping[str, str]:
+        try:
+            return hub.headers()
+        except HubError as error:  # the file with the token, since the plan was made
+            raise TransferError("token", str(error), file.destination) from error
+
+    return Wanted(file.url, file.destination, file.size, sha256=file.sha256, etag=file.blob, headers=headers)
 
 
 def _origin(file: PlannedFile) -> Origin:

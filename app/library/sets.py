@@ -8,10 +8,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from app.library.belonging import stranger
 from app.library.choice import split_name
 from app.library.facts import FactStore, FileFacts
 from app.library.found import Candidate
 from app.library.walk import LeftOut, why_not
+from engine.files.claims import untrue_sizes
 
 MOST_PARTS: Final = 1000
 
@@ -100,10 +102,14 @@ def fault_of_parts(found: FileSet, facts: dict[int, FileFacts]) -> str | None:
             return f"part {number} of {found.count}: {each.fault}"
         if each.split != (number - 1, found.count):
             return f"the header of part {number} of {found.count} does not say that it is that part"
+    if (why := stranger(facts)) is not None:
+        return why
     of_all = facts[1].tensors_of_all
     here = sum(each.tensors for each in facts.values())
     if of_all is not None and of_all != here:
         return f"its parts do not belong together: they hold {here:,} tensors, and {of_all:,} are announced"
+    if facts[1].role == "chat":
+        return untrue_sizes(facts[1].shape, sum(each.parameters for each in facts.values()))
     return None
 
 

@@ -6,11 +6,12 @@ import os
 import re
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
 from app.clean import clean, clean_line
+from app.links import NOWHERE, dead_link
 
 MOST_FOLDERS: Final = 20_000
 MOST_DEPTH: Final = 8
@@ -26,6 +27,10 @@ _PART, _SIDECAR = ".part", ".part.json"
 part lies in our folder or has our note beside it."""
 
 
+BEING_WRITTEN: Final = "it is still being written"
+DEAD_LINK: Final = "it is a link to a file that is gone"
+
+
 @dataclass(frozen=True, slots=True)
 class LeftOut:
     """Something that is not offered, and why, in one phrase."""
@@ -33,6 +38,10 @@ class LeftOut:
     path: Path
     origin: str
     reason: str
+    name: str = field(default="", compare=False)
+    """What its tool calls it; the reason may begin with that."""
+    expected: bool = field(default=False, compare=False)
+    """Nothing is wrong with it: a download under way, or another format."""
 
     @property
     def shown(self) -> str:
@@ -68,6 +77,8 @@ def walk(folder: Path, origin: str, *, depth: int = MOST_DEPTH, ours: bool = Fal
         try:
             status = place.stat()
         except (FileNotFoundError, NotADirectoryError):
+            if (dead := dead_link(place)) is not None:
+                yield LeftOut(dead, origin, NOWHERE)
             continue
         except OSError as error:
             yield LeftOut(place, origin, unreadable(error))
@@ -98,14 +109,14 @@ def judged(path: Path, beside: set[str], origin: str, *, ours: bool = False) -> 
     """What a file's name and kind say: its path, why it is left out, or None when it is no model at all."""
     name = path.name
     if half_written(name):
-        return LeftOut(path, origin, "it is still being written") if ".gguf" in name.lower() else None
+        return LeftOut(path, origin, BEING_WRITTEN, expected=True) if ".gguf" in name.lower() else None
     if not is_gguf_name(name):
         return None
     if not plain_name(str(path)):
         return LeftOut(path, origin, "its name holds control codes")
     part = name + _PART in beside and not (ours or name + _SIDECAR in beside)
     if part or any(name + ending in beside for ending in _BESIDE):
-        return LeftOut(path, origin, "it is still being written")
+        return LeftOut(path, origin, BEING_WRITTEN, expected=True)
     try:
         regular = stat.S_ISREG(path.stat().st_mode)
     except OSError as error:
@@ -116,7 +127,7 @@ def judged(path: Path, beside: set[str], origin: str, *, ours: bool = False) -> 
 def why_not(path: Path, error: OSError) -> str:
     """Why a file cannot be looked at, in one phrase."""
     if path.is_symlink() and isinstance(error, FileNotFoundError):
-        return "it is a link to a file that is gone"
+        return DEAD_LINK
     return f"it cannot be read: {(error.strerror or str(error)).lower()}"
 
 
@@ -126,12 +137,14 @@ def unreadable(error: OSError) -> str:
 
 
 def listed(folder: Path, origin: str) -> list[os.DirEntry[str]] | LeftOut:
-    """A folder's entries by name; nothing where it does not exist; why not, where it may not be read."""
+    """A folder's entries by name; nothing where it does not exist; why not, where it may not be read, or is a link that
+    leads nowhere."""
     try:
         with os.scandir(folder) as entries:
             return sorted(entries, key=lambda entry: entry.name)
     except (FileNotFoundError, NotADirectoryError):
-        return []
+        dead = dead_link(folder)
+        return [] if dead is None else LeftOut(dead, origin, NOWHERE)
     except OSError as error:
         return LeftOut(folder, origin, unreadable(error))
 

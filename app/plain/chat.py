@@ -87,7 +87,7 @@ class PlainChat(ChatActions):
         self._editing: Turn | None = None
         self._attaching: list[str] = []
         """Paths that go with the next message."""
-        self._news = EngineNews(self, "" if load else no_model)
+        self._news = EngineNews(self, "" if load else no_model, load.draft_refused if load else None)
         self._told: tuple[str, str] = ("", "")
         """What was said last of the pair, and of what was proven about it."""
         self._open = False
@@ -159,7 +159,8 @@ class PlainChat(ChatActions):
         self.stopped = self.stopped or live.answer.stop_wanted
         if not live.in_vain:
             for line in about(live.turn):
-                self.say(line)
+                if not self._news.said(line, self.mode):  # it stands above, and is true of every answer
+                    self.say(line)
         elif failure is not None:
             self.say(failure.message, "warning")
             if live.refused and live.is_new_question:

@@ -54,6 +54,10 @@ class Telling:
         """A sentence beside the answers."""
         raise NotImplementedError
 
+    def in_sight(self, words: str) -> bool:
+        """No answer from before stands in the lines of this run."""
+        return False
+
     def speaker(self) -> str:
         pair = self.answering.state.pair
         return speaker_name(pair.target) if pair else short_name(self.target_path) if self.target_path else "answer"

@@ -10,19 +10,28 @@ if TYPE_CHECKING:
     from engine.protocol import Failed, SpeculationMode
 
 
+def refused_words(reason: str, mode: SpeculationMode) -> str:
+    """The sentence about a refused draft, the same as in the receipt of an answer that was to use it."""
+    return f"draft refused: {reason}" + ("; lookup is used" if mode in ("draft", "auto") else "")
+
+
 class Speaks(Protocol):
     def say(self, text: str, severity: Severity = "information") -> None: ...
 
     def add(self, text: str, severity: Severity = "warning") -> None: ...
 
+    def in_sight(self, words: str) -> bool:
+        """Whether the last answer of the chat, which stands right above, says this already."""
+
 
 class EngineNews:
-    """Remembers what was said last. ``no_model``: what to say where there is none to load."""
+    """Remembers what was said last. ``no_model``: what to say where there is none to load; ``refused``: why a draft is
+    left out, where that was said before there was an engine."""
 
-    def __init__(self, notices: Speaks, no_model: str) -> None:
+    def __init__(self, notices: Speaks, no_model: str, refused: str | None = None) -> None:
         self.no_model = no_model
         self._notices = notices
-        self._refused = ""
+        self._refused = refused or ""
         """What was said last about a draft that was refused."""
         self._another_pair = False
         """Another one was asked for, whose draft may be refused for the same reason."""
@@ -54,8 +63,13 @@ class EngineNews:
         reason = state.pair.draft_refused if state.pair else None
         if reason and reason != self._refused:
             self._refused = reason
-            instead = "; lookup is used" if mode in ("draft", "auto") else ""
-            self._notices.add(f"draft refused: {reason}{instead}", "warning")
+            words = refused_words(reason, mode)
+            if not self._notices.in_sight(words):
+                self._notices.add(words, "warning")
+
+    def said(self, words: str, mode: SpeculationMode) -> bool:
+        """Whether ``words`` is what was said of the draft that is refused now."""
+        return bool(self._refused) and words == refused_words(self._refused, mode)
 
     def tell_no_model(self, state: EngineState) -> None:
         """A message was sent and there is nothing to answer it."""

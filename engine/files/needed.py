@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.files.header import Header
+from engine.files.shape import RECURRENT
 
 _ALL: Final = ("context_length", "embedding_length", "block_count")
 _SSM: Final = ("ssm.conv_kernel", "ssm.inner_size", "ssm.state_size", "ssm.time_step_rank")
@@ -27,6 +28,8 @@ def lacking(header: Header) -> str | None:
     if name is None:
         return "its header names no architecture"
     absent = [key for key in (*_ALL, *_STATES.get(name, ())) if header.integer(f"{name}.{key}") is None]
+    if name not in RECURRENT and not header.head_counts:  # the library takes it for none, and finds no shape right
+        absent.append("attention.head_count")
     if not absent:
         return None
     return f"its header says {name} and lacks {', '.join(f'{name}.{key}' for key in absent)}"

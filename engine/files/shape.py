@@ -113,7 +113,7 @@ def _listed(header: Header, key: str) -> tuple[int, ...]:
     return tuple(max(0, int(item)) for item in items if isinstance(item, int))
 
 
-def _at(values: tuple[int, ...], layer: int) -> int:
+def at_layer(values: tuple[int, ...], layer: int) -> int:
     """The value for one layer."""
     return 0 if not values else values[0] if len(values) == 1 else values[layer] if layer < len(values) else 0
 
@@ -157,15 +157,15 @@ def _is_recurrent(header: Header, layer: int) -> bool:
     if architecture in INTERVALS:
         listed = _listed(header, "attention.recurrent_layers")
         interval = _own(header, "full_attention_interval") or INTERVALS[architecture]
-        return bool(_at(listed, layer)) if listed else (layer + 1) % interval != 0
+        return bool(at_layer(listed, layer)) if listed else (layer + 1) % interval != 0
     if architecture == "deepseek4" or (architecture.startswith("nemotron_h") and _feeds_forward(header, layer)):
         return False
-    return architecture == "falcon-h1" or _at(header.kv_head_counts, layer) == 0
+    return architecture == "falcon-h1" or at_layer(header.kv_head_counts, layer) == 0
 
 
 def _feeds_forward(header: Header, layer: int) -> bool:
     """Only asked where a layer is one thing only: attention, state or feed-forward."""
-    return _at(_listed(header, "feed_forward_length"), layer) > 0
+    return at_layer(_listed(header, "feed_forward_length"), layer) > 0
 
 
 def _cell(header: Header, layer: int) -> int:
@@ -176,7 +176,7 @@ def _cell(header: Header, layer: int) -> int:
         value = _own(header, "attention.value_length_swa") or value
     if _own(header, "attention.key_length_mla") and _own(header, "attention.value_length_mla"):
         value = 0  # the value is computed from what is kept of the key
-    return max(0, _at(header.kv_head_counts, layer)) * (key + value) * CACHE_ENTRY
+    return max(0, at_layer(header.kv_head_counts, layer)) * (key + value) * CACHE_ENTRY
 
 
 def _is_windowed(header: Header, layer: int) -> bool:
@@ -184,7 +184,7 @@ def _is_windowed(header: Header, layer: int) -> bool:
     (``swa_full``)."""
     pattern = _listed(header, "attention.sliding_window_pattern")
     if len(pattern) > 1:
-        return bool(_at(pattern, layer))
+        return bool(at_layer(pattern, layer))
     return bool(pattern and pattern[0] > 0) and layer % pattern[0] < pattern[0] - 1
 
 

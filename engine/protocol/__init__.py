@@ -30,6 +30,7 @@ from engine.protocol.events import (
     TextDelta,
 )
 from engine.protocol.record import (
+    ContextSize,
     ExactnessMode,
     FinishReason,
     GpuLayers,
@@ -78,6 +79,7 @@ __all__ = [
     "AnswerSoFar",
     "AttachedFile",
     "Cancel",
+    "ContextSize",
     "Count",
     "Counted",
     "Describe",

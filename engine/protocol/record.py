@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import AfterValidator, BaseModel, ConfigDict
+from pydantic_core import PydanticCustomError
+
+from engine.files.limits import contexts_words, wrong_context
 
 SpeculationMode = Literal["off", "lookup", "draft", "auto"]
 ExactnessMode = Literal["auto", "exact", "fast"]
@@ -18,6 +21,17 @@ Overflow = Literal["stop", "drop-oldest"]
 
 Thinking = Literal["none", "always", "switchable"]
 """Whether a model thinks before it answers: not that its chat template says, always, or as the request says."""
+
+
+def _possible(context: int) -> int:
+    """One bound alone would leave the person to find out the other."""
+    if wrong_context(context) is not None:
+        raise PydanticCustomError("context_size", "Input should be {possible}", {"possible": contexts_words()})
+    return context
+
+
+ContextSize = Annotated[int, AfterValidator(_possible)]
+"""Tokens of a context window that is asked for."""
 
 
 class Record(BaseModel):

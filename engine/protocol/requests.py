@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
-from engine.protocol.record import ExactnessMode, GpuLayers, Overflow, Record, SpeculationMode
+from engine.protocol.record import ContextSize, ExactnessMode, GpuLayers, Overflow, Record, SpeculationMode
 
 MOST: Final = 2**31 - 1
 """Of tokens: llama.cpp counts them in C's int, and no vocabulary or text is longer."""
@@ -69,7 +69,7 @@ class LoadSettings(Record):
     target: ModelFile
     draft: ModelFile | None = None
     draft_refused: str | None = Field(None, description="without a draft: why the one that was wanted is left out")
-    context: int | None = Field(None, ge=16, description="context window in tokens, for target and draft alike")
+    context: ContextSize | None = Field(None, description="context window in tokens, for target and draft alike")
     threads: int | None = Field(None, ge=1)
     mode: ExactnessMode = "auto"
 

@@ -48,6 +48,34 @@ def test_the_column_of_names_keeps_its_width(home: Home, slipstream: Slipstream)
     assert slipstream("models", "where", "toy:latest").out == f"{blob}\n"
 
 
+def test_list_says_what_other_tools_left_behind(home: Home, slipstream: Slipstream) -> None:
+    store = home.user / ".ollama" / "models"
+    manifest = write_ollama(store, "registry.ollama.ai/library/toy/latest", {})
+    manifest.write_text("none")
+    words = f"{manifest}: its manifest cannot be understood."
+    result = slipstream("models", "list")
+    assert (result.code, result.err) == (0, f"{words}\n")
+    assert json.loads(slipstream("models", "list", "--json").out)["complaints"] == [words]
+
+
+def test_a_folder_that_is_a_link_to_nowhere_is_not_added(home: Home, slipstream: Slipstream, tmp_path: Path) -> None:
+    link = tmp_path / "models-disk"
+    link.symlink_to(tmp_path / "unplugged")
+    result = slipstream("models", "add", str(link))
+    assert (result.code, result.err) == (
+        1, f"{link} is a link that leads nowhere; a folder with model files is wanted.\n",
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("context", [-1, 0, 15, 2**31, 10**20])
+def test_a_check_names_the_contexts_that_there_are(home: Home, slipstream: Slipstream, context: int) -> None:
+    home.put(ONE_TARGET)
+    result = slipstream("models", "check", "one-Q8_0", "--context", str(context))
+    assert (result.code, result.err) == (
+        1, f"There is no context of {context:,} tokens: 16 to 2,147,483,647 tokens are possible.\n",
+    )  # fmt: skip
+
+
 def test_without_a_command_the_list_is_shown(slipstream: Slipstream) -> None:
     assert slipstream("models").out == slipstream("models", "list").out
 

@@ -99,7 +99,11 @@ def test_everything_can_be_set(file: Path) -> None:
         ("min_p = nan", "min_p = nan should be a finite number; using the default (0.05)"),
         ("top_k = true", "top_k = True should be a valid integer; using the default (40)"),
         ("top_p = 0", "top_p = 0 should be greater than 0; using the default (0.95)"),
-        ("context = 8", "context = 8 should be greater than or equal to 16; using the default (not set)"),
+        ("context = 8", "context = 8 should be 16 to 2,147,483,647 tokens; using the default (not set)"),
+        (
+            "context = 2147483648",
+            "context = 2147483648 should be 16 to 2,147,483,647 tokens; using the default (not set)",
+        ),
         ("draft_max = 65", "draft_max = 65 should be less than or equal to 64; using the default (not set)"),
         (
             "speculation = 'on'",

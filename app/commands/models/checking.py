@@ -11,6 +11,7 @@ from app.commands.errors import FAILED, CommandError, say
 from app.commands.models.common import open_shelf, show, table
 from app.library.gpus import own_memory
 from app.library.records import Check
+from engine.files.limits import wrong_context
 from engine.protocol import Device, Failed
 
 ENGINE_PATIENCE: Final = 10.0
@@ -23,6 +24,8 @@ def run_check(target: str | None, draft: str | None, *, context: int | None, as_
         return _check_catalogue(as_json)
     if catalogue or target is None:
         raise CommandError("Name a target (slipstream models check TARGET [DRAFT]), or give --catalogue alone.")
+    if wrong := wrong_context(context):
+        raise CommandError(wrong)
     shelf = open_shelf()
     shelf.find(target)  # before an engine is started for nothing
     if (gpus := _gpus()) is None:

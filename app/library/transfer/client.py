@@ -12,6 +12,7 @@ import logging
 import httpx2
 
 import app
+from app.library.proxies import unusable
 from app.library.transfer.errors import TransferError
 from app.library.transfer.words import sentence
 
@@ -21,6 +22,10 @@ def make_client() -> httpx2.Client:
     # They log whole addresses, and at the lowest level headers: signatures of signed addresses, and the token.
     for name in ("httpx2", "httpcore2"):
         logging.getLogger(name).setLevel(logging.WARNING)
+    if (wrong := unusable()) is not None:
+        name, why = wrong
+        said = f"the proxy in {name} cannot be used ({why})"
+        raise TransferError("proxy", sentence(said, "nothing was fetched", f"correct or unset {name}"))
     try:
         return httpx2.Client(
             follow_redirects=False,
@@ -28,11 +33,6 @@ def make_client() -> httpx2.Client:
             limits=httpx2.Limits(max_connections=None, max_keepalive_connections=0),
             headers={"User-Agent": f"slipstream/{app.__version__}"},
         )
-    except (ValueError, ImportError, httpx2.InvalidURL) as error:
-        # The text of the error may hold the proxy's password.
-        what = "its package is missing" if isinstance(error, ImportError) else "the address is not valid"
-        said = f"the proxy set in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY cannot be used ({what})"
-        raise TransferError("proxy", sentence(said, "nothing was fetched", "correct or unset it")) from None
     except OSError:  # a bundle of certificates that is named and not there
         said = "the certificates named in SSL_CERT_FILE or SSL_CERT_DIR cannot be read"
         raise TransferError("certificate", sentence(said, "nothing was fetched", "correct or unset it")) from None

@@ -13,6 +13,7 @@ from app.library.transfer.errors import Code, TransferError
 from app.library.transfer.existing import kept_of, size_of
 from app.library.transfer.wanted import Wanted
 from app.library.transfer.words import kept, sentence
+from app.links import no_folder_words
 from engine.files.sizes import size_words, two_sizes
 
 _FORBIDDEN = {errno.EACCES, errno.EPERM, errno.EROFS}
@@ -79,10 +80,10 @@ def explain(error: OSError, wanted: Wanted) -> TransferError:
         todo = "choose another folder, or change its permissions"
     elif number in _NO_PLACE:
         code = "bad_path"
-        happened = f"there can be no file at {_named(error, path)} ({_reason(error)})"
+        happened = f"there can be no file at {_named(error, path)} ({_reason(error, path)})"
         todo = "move away what is there, or choose another folder"
     else:
-        happened, todo = f"the disk refused ({_reason(error)})", "start it again once the disk works"
+        happened, todo = f"the disk refused ({_reason(error, path)})", "start it again once the disk works"
     return TransferError(code, sentence(f"{wanted.name}: {happened}", stays, todo), path)
 
 
@@ -90,7 +91,9 @@ def _named(error: OSError, path: Path) -> str:
     return os.fsdecode(error.filename) if isinstance(error.filename, (str, bytes)) else str(path)
 
 
-def _reason(error: OSError) -> str:
+def _reason(error: OSError, path: Path) -> str:
+    if error.errno == errno.EEXIST:  # in the place of the folder
+        return no_folder_words(error, path.parent)
     return (error.strerror or type(error).__name__).lower()
 
 

@@ -14,10 +14,10 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
-from urllib.request import getproxies
 
 import httpx2
 
+from app.library.proxies import serving
 from app.library.transfer.errors import Again, Refused
 from app.library.transfer.patience import Patience
 from app.library.transfer.wanted import host_of, normal_etag
@@ -27,6 +27,8 @@ MAX_REDIRECTS = 5
 
 AHEAD = 16
 """Pieces (of 64 KiB at most) that may wait to be written; what a kill loses beside what the system holds."""
+
+ONLINE = "start it again when the network is back"
 
 FOR_EVERYBODY = {"accept", "accept-encoding", "if-range", "range", "user-agent"}
 """Headers that another host may see after a redirect; the token is not among them."""
@@ -72,8 +74,8 @@ class Stream:
 
     @property
     def host(self) -> str:
-        """Who is being asked at the moment."""
-        return host_of(self._url)
+        """Who is being asked at the moment, and through which proxy."""
+        return _asked_through(host_of(self._url), serving(self._url))
 
     def close(self) -> None:
         """Leave. The connection ends, whatever it is doing."""
@@ -87,7 +89,7 @@ class Stream:
         except (Again, Refused) as reason:
             self._put(reason)
         except Exception as error:  # what people are told must not hold addresses or headers, so: no text of the error
-            self._put(_explain(error, host_of(self._url), self._patience))
+            self._put(_explain(error, host_of(self._url), self._patience, serving(self._url)))
 
     def _put(self, item: Head | bytes | Again | Refused | None) -> None:
         while not self._left.is_set():
@@ -163,9 +165,21 @@ def _count(text: str | None) -> int | None:
     return int(text) if text is not None and text.isascii() and text.isdigit() else None
 
 
-def _explain(error: Exception, host: str, patience: Patience) -> Again | Refused:
-    """What went wrong on the network."""
+def _explain(error: Exception, host: str, patience: Patience, proxy: str | None = None) -> Again | Refused:
+    """What went wrong on the network. ``proxy``: what names the one that is asked instead of the host."""
     causes = list(_causes(error))
+    if proxy is not None and not any(isinstance(cause, ssl.SSLError) for cause in causes):
+        match error:
+            case httpx2.ProxyError():
+                said = f"the proxy in {proxy} does not let us through to {host}"
+                return Again("proxy", said, todo=f"check {proxy}")
+            case httpx2.ConnectTimeout():
+                said = f"the proxy in {proxy} cannot be reached (no answer within {duration(patience.connect)})"
+                return Again("offline", said, todo=f"check the network and {proxy}")
+            case httpx2.ConnectError():
+                said = f"the proxy in {proxy} cannot be reached ({_why(causes)})"
+                return Again("offline", said, todo=f"check the network and {proxy}")
+        host = _asked_through(host, proxy)
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
         todo = "log in to the network if it wants that, or name your company's certificates in SSL_CERT_FILE"
         return Refused("certificate", f"the certificate of {host} is not trusted", todo)
@@ -175,9 +189,9 @@ def _explain(error: Exception, host: str, patience: Patience) -> Again | Refused
             return Again("proxy", said, todo="check HTTPS_PROXY and HTTP_PROXY")
         case httpx2.ConnectTimeout():
             said = f"{host} cannot be reached (no answer within {duration(patience.connect)})"
-            return Again("offline", said, todo=_online())
+            return Again("offline", said, todo=ONLINE)
         case httpx2.ConnectError():
-            return Again("offline", f"{host} cannot be reached ({_why(causes)})", todo=_online())
+            return Again("offline", f"{host} cannot be reached ({_why(causes)})", todo=ONLINE)
         case httpx2.TimeoutException():
             return Again("stalled", f"{host} has sent nothing for {duration(patience.stall)}")
         case httpx2.UnsupportedProtocol() | httpx2.LocalProtocolError() | httpx2.InvalidURL() | ValueError():
@@ -188,10 +202,8 @@ def _explain(error: Exception, host: str, patience: Patience) -> Again | Refused
             return Again("server", f"{host} answered in a way that makes no sense ({type(error).__name__})")
 
 
-def _online() -> str:
-    if getproxies().keys() & {"http", "https", "all"}:
-        return "check the network, and the proxy set in HTTPS_PROXY or HTTP_PROXY"
-    return "start it again when the network is back"
+def _asked_through(host: str, proxy: str | None) -> str:
+    return host if proxy is None else f"{host} (through the proxy in {proxy})"
 
 
 def _why(causes: list[BaseException]) -> str:

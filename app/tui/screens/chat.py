@@ -70,7 +70,7 @@ class ChatScreen(MakingScreen):
         self.opened = False
         self.dialogue = Dialogue(self, store, engine, load, no_model)
         self.overflowing = Overflowing(self)
-        self.news = EngineNews(self, "" if load else no_model)
+        self.news = EngineNews(self, "" if load else no_model, load.draft_refused if load else None)
         self.frames = Frames(self)
         self.collecting = Collecting(self, lambda: self.typed_at)
         self._offered: tuple[bool, ...] = ()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual import events, on
 
+from app.receipt import notes
 from app.tui import chosen_mode
 from app.tui.chat_settings import merged, system_prompt
 from app.tui.overflow_policy import for_engine
@@ -47,6 +48,12 @@ class MakingScreen(OpeningScreen):
     def choose_mode(self, mode: SpeculationMode) -> None:
         """Who may propose, from the next answer on."""
         chosen_mode.choose(self, mode)
+
+    def in_sight(self, words: str) -> bool:
+        """Whether the last answer says this already."""
+        last = self.chat.turns(len(self.chat) - 1, len(self.chat))
+        proof = last[0].figures.receipt() if last and last[0].figures is not None else None
+        return proof is not None and words in notes(proof)
 
     @property
     def mode(self) -> SpeculationMode:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 from app.commands import client, doctor
 from engine.protocol import ErrorCode
 from tests.app.tui.fake_client import FakeClient, failure
+from tests.fixtures.disks import write_parts
+from tests.fixtures.headers import write_model
 from tests.fixtures_cli.results import Slipstream
 
 # ----------------------------------------------------------------------------------------------------------- doctor
@@ -45,6 +48,18 @@ def test_doctor_names_a_broken_model_file(slipstream: Slipstream, tmp_path: Path
     assert result.code == 1
     assert "1 problem:" in result.out
     assert "page.gguf" in result.out.split("1 problem:")[1]
+
+
+def test_doctor_names_a_model_whose_header_cannot_be_true_and_parts_that_are_not_whole(
+    slipstream: Slipstream, tmp_path: Path
+) -> None:
+    models = tmp_path / "home" / "models"
+    write_model(models / "none.gguf", heads=0)
+    paths = write_parts(models, "Cut", 2)
+    os.truncate(paths[1], paths[1].stat().st_size - 500)
+    problems = slipstream("doctor").out.split("2 problems:")[1]
+    assert "none.gguf: its header is damaged: it claims no attention head.\n" in problems
+    assert f"Cut-00001-of-00002.gguf: part 2 of 2: {paths[1].name} is incomplete: " in problems
 
 
 def test_doctor_names_a_folder_that_cannot_be_written_to(slipstream: Slipstream, tmp_path: Path) -> None:

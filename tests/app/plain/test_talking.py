@@ -12,7 +12,7 @@ from app.plain import dialogue
 from engine.protocol import ErrorCode, Loaded, Loading, TextDelta
 from tests.app.plain.harness import talk
 from tests.app.tui import fake_client as fake
-from tests.app.tui.fake_client import Crash, FakeClient, Wait, answer, ends, failure, pair, reads, says
+from tests.app.tui.fake_client import LOAD, Crash, FakeClient, Wait, answer, ends, failure, pair, reads, says
 
 RECEIPT = (
     "Receipt: 38.7 tokens per second, 18 of 28 proposals accepted (64 percent), 1.6 tokens per pass, "
@@ -200,6 +200,34 @@ async def test_a_draft_that_is_refused_and_a_model_that_cannot_be_loaded_are_sai
     broken = FakeClient(loads=[[failure(ErrorCode.LOAD_FAILED, "The file is damaged.")]])
     async with talk(broken) as it:
         assert it.out.count("The file is damaged.\n") == 1
+
+
+async def test_a_refused_draft_is_not_repeated_under_every_answer_and_each_receipt_has_it() -> None:
+    reason = "it has another vocabulary"
+    words = f"draft refused: {reason}; lookup is used"
+    proof = fake.receipt(refused=reason, notes=(words, "the model is slow"))
+    client = FakeClient(
+        [answer("One.", proof=proof), answer("Two.", proof=proof)], [[Loaded(id=0, pair=pair(refused=reason))]]
+    )
+    async with talk(client) as it:
+        said = await it.types("one", "two")
+        assert it.out.count(words) == 1
+        assert words not in said
+        assert said.count("the model is slow\n") == 2
+        turns = it.chat.chat.turns(0, 4)
+        kept = [turn.figures.receipt() for turn in turns if turn.figures is not None]
+        assert [receipt.notes[0] for receipt in kept if receipt is not None] == [words, words]
+
+
+async def test_a_draft_that_was_refused_before_the_engine_is_said_once() -> None:
+    reason = "no model is named nosuch"
+    load = LOAD.model_copy(update={"draft_refused": reason})
+    notice = "The draft nosuch is not there; lookup proposes instead."
+    client = FakeClient(loads=[[Loaded(id=0, pair=pair(refused=reason))]])
+    async with talk(client, load=load, complaints=(notice,)) as it:
+        await it.types("one")
+        assert it.out.count(notice) == 1
+        assert "draft refused" not in it.out
 
 
 async def test_without_a_model_the_chats_can_be_read() -> None:

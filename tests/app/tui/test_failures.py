@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from app.chats.store import open_chats
 from engine.protocol import ErrorCode, Loaded, Loading
-from tests.app.tui.fake_client import Crash, FakeClient, Wait, answer, counts, failure, pair, reads, receipt, says
+from tests.app.tui.fake_client import LOAD, Crash, FakeClient, Wait, answer, counts, failure, pair, reads, receipt, says
 from tests.app.tui.harness import chat
 
 
@@ -162,6 +164,33 @@ async def test_a_refused_draft_is_said_once_when_the_pair_is_there() -> None:
         await it.ask("go")
         assert it.notice == ""
         assert it.shown.count("draft refused") == 1, "one line under the answer"
+
+
+async def test_a_draft_that_was_refused_before_the_engine_is_said_once() -> None:
+    reason = "no model is named nosuch"
+    load = LOAD.model_copy(update={"draft_refused": reason})
+    notice = "The draft nosuch is not there; lookup proposes instead."
+    client = FakeClient(loads=[[Loaded(id=0, pair=pair(refused=reason))]])
+    async with chat(client, load=load, complaints=[notice]) as it:
+        await it.sees(notice, "+ lookup")
+        assert "draft refused" not in it.shown
+
+
+async def test_what_stands_under_the_last_answer_is_not_said_again_at_the_next_start(tmp_path: Path) -> None:
+    words = "draft refused: vocabulary differs; lookup is used"
+    proof = receipt(refused="vocabulary differs", notes=(words,))
+    for said in (words, ""):
+        store = open_chats(tmp_path / "chats.sqlite", lambda notice: None)
+        client = FakeClient(
+            [answer("ok", proof=proof)], loads=[[Loaded(id=0, pair=pair(refused="vocabulary differs"))]]
+        )
+        async with chat(client, store=store) as it:
+            await it.sees(words, "+ lookup")
+            assert it.notice == said
+            assert it.shown.count("draft refused") == 1
+            if said:
+                await it.ask("go")
+        store.close()
 
 
 async def test_a_model_that_failed_promises_no_figures() -> None:

@@ -122,6 +122,5 @@ def test_a_context_that_cannot_be_is_refused(home: Home, shelf: Shelf) -> None:
     with pytest.raises(ShelfError) as refused:
         shelf.check("whole", context=10**20)
     assert str(refused.value) == (
-        "There is no context of 100,000,000,000,000,000,000 tokens: llama.cpp counts them up to 2,147,483,647. "
-        "Choose a smaller one."
+        "There is no context of 100,000,000,000,000,000,000 tokens: 16 to 2,147,483,647 tokens are possible."
     )

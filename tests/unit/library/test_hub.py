@@ -151,19 +151,6 @@ def test_a_disabled_repository(hub: fake.Hub, repo: fake.Repo) -> None:
     assert refused(Hub()) == ("disabled", words)
 
 
-def test_the_file_with_the_token_cannot_be_read(
-    hub: fake.Hub, repo: fake.Repo, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    import huggingface_hub
-
-    def get_token() -> str | None:
-        raise PermissionError(13, "Permission denied")
-
-    monkeypatch.setattr(huggingface_hub, "get_token", get_token)
-    words = "The file with your token cannot be read; log in again with `hf auth login`."
-    assert refused(Hub()) == ("token", words)
-
-
 def run_apart(code: str, **environment: str) -> str:
     """What a fresh process prints, which read these variables when it began."""
     found = {name: os.environ[name] for name in ("PATH", "NO_PROXY", "HF_ENDPOINT") if name in os.environ}

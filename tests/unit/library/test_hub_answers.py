@@ -10,6 +10,7 @@ import pytest
 
 from app.library.hub import Hub, HubError
 from app.library.hub_answer import NotAHubAnswerError, RemoteFile, read_repo
+from app.library.hub_http import LONGEST_ANSWER
 from tests.fixtures import hub as fake
 from tests.fixtures.pace import limit
 
@@ -104,7 +105,10 @@ def test_a_name_that_is_not_stored_keeps_nobody_from_the_others(path: str, shown
         (listing(gguf("x.gguf", -5)), "lists x.gguf with a size of -5 bytes."),
         (listing(gguf("x.gguf", 10**18)), "lists x.gguf with a size of 1000000000000000000 bytes."),
         (listing(gguf("x.gguf", 10**4000)), "lists x.gguf with a size of 100000000000000000000000… bytes."),
-        (listing(*[gguf("x.gguf")] * 20_001), "lists 20,001 files, which no model has; nothing was fetched."),
+        (
+            listing(*[gguf("x.gguf")] * 20_001),
+            "lists 20,001 files, and no more than 20,000 of a repository are read; nothing was fetched.",
+        ),
     ],
 )
 def test_what_no_honest_hub_says(data: object, words: str) -> None:
@@ -191,7 +195,11 @@ def test_redirects_that_lead_nowhere(place: str, hub: fake.Hub) -> None:
 def test_a_million_files_end_in_a_line(hub: fake.Hub) -> None:
     files = b",".join([b'{"rfilename":"a.gguf","size":1}'] * 1_000_000)
     code, words, seconds = refused(hub, b'{"sha":"' + COMMIT.encode() + b'","siblings":[' + files + b"]}")
-    assert (code, words) == ("hostile", f"The list of files in {REPO} has no end; nothing was fetched.")
+    assert (code, words) == (
+        "hostile",
+        f"The list of files in {REPO} is longer than 8.4 MB; no more of one is read (enough for 20,000 files), so "
+        "nothing was fetched.",
+    )
     assert seconds < limit(2)
 
 
@@ -215,6 +223,7 @@ def test_a_token_stays_with_its_hub(hub: fake.Hub, monkeypatch: pytest.MonkeyPat
 def test_a_real_listing_of_many_files_is_read_quickly() -> None:
     files = [{**answer()["siblings"][0], "rfilename": f"x-{number}-Q4_0.gguf"} for number in range(20_000)]
     text = json.dumps(listing(*files))
+    assert len(text) < LONGEST_ANSWER, "what is said of the bound is true"
     began = time.monotonic()
     assert len(read_repo(json.loads(text), REPO).files) == 20_000
     assert time.monotonic() - began < limit(2)

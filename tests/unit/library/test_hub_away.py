@@ -84,36 +84,6 @@ def test_offline_mode_asks_nobody(hub: fake.Hub, repo: fake.Repo, monkeypatch: p
     assert hub.requests == []
 
 
-def test_a_proxy_that_cannot_be_used(hub: fake.Hub, repo: fake.Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    import huggingface_hub.utils
-
-    huggingface_hub.utils.close_session()
-    monkeypatch.setenv("NO_PROXY", "")
-    monkeypatch.setenv("HTTP_PROXY", "gopher://me:hf_secret@127.0.0.1:1")
-    words = "The proxy that is set cannot be used; check HTTPS_PROXY and NO_PROXY."
-    assert refused(Hub()) == ("proxy", words)
-    huggingface_hub.utils.close_session()
-
-
-def test_a_proxy_that_is_away_is_named(hub: fake.Hub, repo: fake.Repo, monkeypatch: pytest.MonkeyPatch) -> None:
-    import huggingface_hub.utils
-
-    huggingface_hub.utils.close_session()
-    monkeypatch.setenv("NO_PROXY", "")
-    monkeypatch.setenv("HTTP_PROXY", f"http://me:hf_secret@127.0.0.1:{fake.refusing_port()}")
-    code, words = refused(Hub())
-    assert code == "offline"
-    assert "(connection refused, through the proxy that is set)" in words
-    assert "hf_secret" not in words
-    huggingface_hub.utils.close_session()
-
-
-def test_a_proxy_that_wants_a_login(hub: fake.Hub, repo: fake.Repo) -> None:
-    hub.misbehave("api/*", status=407)
-    words = "The proxy asks for a name and a password; put them into HTTPS_PROXY."
-    assert refused(Hub()) == ("proxy", words)
-
-
 def test_a_certificate_that_nobody_trusts(hub: fake.Hub, monkeypatch: pytest.MonkeyPatch) -> None:
     import ssl
 

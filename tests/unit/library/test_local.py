@@ -268,3 +268,40 @@ def test_an_impossible_number_of_layers_is_a_reason_and_not_ready(folder: Path, 
     write_model(folder / "m.gguf", layers=0)
     model = only()
     assert (model.usable, model.why_not) == (False, "m.gguf is broken: it claims 0 layers, and 1 to 512 are possible")
+
+
+@pytest.mark.parametrize(
+    ("extra", "why"),
+    [
+        ({"llama.attention.head_count": 0}, "its header is damaged: it claims no attention head"),
+        (
+            {"llama.attention.head_count_kv": 2**32 - 1},
+            "its header is damaged: it claims 4 attention heads and 4,294,967,295 for keys and values",
+        ),
+        (
+            {"llama.attention.key_length": 2**31},
+            "its header is damaged: it claims sizes that take 549,755,817,984 weights, and has 99,968",
+        ),
+        (
+            {"llama.context_length": 2**32 - 1},
+            "m.gguf is broken: it claims to be trained for 4,294,967,295 tokens of context, and 2,147,483,647 are the "
+            "most there are",
+        ),
+    ],
+    ids=["no heads", "heads", "keys", "context"],
+)
+def test_a_header_that_cannot_be_true_is_a_reason_and_not_ready(
+    folder: Path, only: Only, extra: dict[str, int], why: str
+) -> None:
+    write_model(folder / "m.gguf", extra=extra)
+    model = only()
+    assert (model.usable, model.fault, model.why_not) == (False, why, why)
+
+
+def test_parts_whose_weights_are_too_few_together(folder: Path, only: Only) -> None:
+    (first, _) = write_parts(folder, "Cut", 2)
+    assert only().fault is None
+    tensors = [("blk.0.a", (1000,), I8), ("blk.0.b", (32,), F16)]
+    split = {"split.no": 0, "split.count": 2, "split.tensors.count": 4, "llama.feed_forward_length": 2**20}
+    write_model(first, name="Cut", extra=split, tensors=tensors)
+    assert only().fault == ("its header is damaged: it claims sizes that take 67,108,864 weights, and has 2,064")

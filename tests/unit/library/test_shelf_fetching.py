@@ -193,3 +193,16 @@ def test_a_disk_that_is_full_at_the_very_end_keeps_all_and_loses_no_note(
     until(shelf, "one", Phase.DONE)
     assert hub.sent("cdn/*") == before, "nothing is fetched again"
     assert entry(shelf, "one").own
+
+
+def test_a_repository_whose_folder_is_a_link_to_nowhere(home: Home, hub: Hub, shelf: Shelf) -> None:
+    hub.repo("some/Model-GGUF").put("Model-Q4_K_M.gguf", home.files[ONE_TARGET])
+    link = home.models / "some" / "Model-GGUF"
+    link.parent.mkdir(parents=True)
+    link.symlink_to(home.user / "unplugged")
+    failed = pull(shelf, "some/Model-GGUF")
+    assert (failed.phase, failed.trouble) == (
+        Phase.FAILED,
+        f"Model-Q4_K_M.gguf: there can be no file at {link} (it is a link that leads nowhere); nothing of it was "
+        "received; move away what is there, or choose another folder.",
+    )

@@ -136,16 +136,20 @@ def test_a_header_without_what_its_architecture_needs(folder: Path, judged: Call
     write_model(folder / "target.gguf", size=10_000_000, name="target")
     write_model(folder / "bare.gguf", architecture="mamba", extra={"mamba.ssm.state_size": 4})
     write_model(folder / "flat.gguf", extra={"llama.block_count": None})
+    write_model(folder / "headless.gguf", extra={"llama.attention.head_count": None})
     write_model(folder / "good.gguf", architecture="mamba", extra=states("mamba"))
     verdicts = judged("target")
     assert {v.draft.path.stem: v.can_draft for v in verdicts if v.draft} == {
-        "target": True, "good": True, "bare": False, "flat": False,
+        "target": True, "good": True, "bare": False, "flat": False, "headless": False,
     }  # fmt: skip
     assert reasons(verdicts)["bare"] == (
         "its header says mamba and lacks mamba.ssm.conv_kernel, mamba.ssm.inner_size, mamba.ssm.time_step_rank, so it "
         "cannot be loaded"
     )
     assert reasons(verdicts)["flat"] == "its header says llama and lacks llama.block_count, so it cannot be loaded"
+    assert reasons(verdicts)["headless"] == (
+        "its header says llama and lacks llama.attention.head_count, so it cannot be loaded"
+    )
 
 
 def test_a_target_without_a_vocabulary(folder: Path, judged: Callable[..., list[DraftVerdict]]) -> None:

@@ -68,3 +68,16 @@ def test_a_pipe_holds_nobody_up(hub: Hub, tmp_path: Path) -> None:
     os.mkfifo(beside(tmp_path / NAME, PART))
     error = failure(want(hub, tmp_path))
     assert f"there can be no file at {beside(tmp_path / NAME, PART)} (it is no plain file)" in str(error)
+
+
+def test_a_folder_that_is_a_link_to_nowhere(hub: Hub, tmp_path: Path) -> None:
+    offer(hub)
+    link = tmp_path / "models"
+    link.symlink_to(tmp_path / "unplugged")
+    error = failure(want(hub, link))
+    assert (error.code, str(error)) == (
+        "bad_path",
+        f"{NAME}: there can be no file at {link} (it is a link that leads nowhere); nothing of it was received; "
+        "move away what is there, or choose another folder.",
+    )
+    assert not (tmp_path / "unplugged").exists()

@@ -121,29 +121,6 @@ def test_the_network_is_switched_off(hub: Hub, tmp_path: Path, monkeypatch: pyte
     assert hub.requests == []
 
 
-@pytest.mark.parametrize("proxy", ["foo://127.0.0.1:1", "http://me:password@x:abc"])
-def test_a_proxy_that_makes_no_sense(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, proxy: str) -> None:
-    offer(hub)
-    monkeypatch.setenv("HTTP_PROXY", proxy)
-    error = failure(want(hub, tmp_path))
-    assert (error.code, str(error)) == (
-        "proxy",
-        "the proxy set in HTTPS_PROXY, HTTP_PROXY or ALL_PROXY cannot be used (the address is not valid); "
-        "nothing was fetched; correct or unset it.",
-    )
-
-
-def test_the_proxy_is_asked(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    offer(hub)
-    monkeypatch.delenv("NO_PROXY")
-    monkeypatch.delenv("no_proxy", raising=False)
-    monkeypatch.setenv("HTTP_PROXY", f"http://127.0.0.1:{refusing_port()}")
-    error = failure(want(hub, tmp_path))
-    assert error.code == "offline"
-    assert str(error).endswith("check the network, and the proxy set in HTTPS_PROXY or HTTP_PROXY.")
-    assert hub.requests == []
-
-
 def test_a_file_of_that_name_is_somebody_elses(hub: Hub, tmp_path: Path) -> None:
     data = offer(hub)
     mine = tmp_path / NAME
@@ -167,8 +144,7 @@ def explained(error: Exception) -> Again | Refused:
     return stream._explain(error, "hub.example", replace(QUICK, connect=7))
 
 
-def test_faults_of_the_network_that_are_hard_to_stage(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "getproxies", dict)
+def test_faults_of_the_network_that_are_hard_to_stage() -> None:
     certificate = httpx2.ConnectError("x")
     certificate.__cause__ = ssl.SSLCertVerificationError("x")
     encryption = httpx2.ConnectError("x")
