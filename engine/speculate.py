@@ -57,7 +57,7 @@ def speculate(
             limit = draft_limit(len(history))
             started = clock()
             draft = drafter.draft(history, limit) if limit > 0 else NOTHING
-            drafted = clock()
+            drafted = clock() if limit > 0 else started  # where nobody was asked, no time is called drafting
             logits = target.decode([history[-1], *draft.tokens])
             verified = clock()
             counter.draft += drafted - started - draft.prefill_seconds

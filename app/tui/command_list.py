@@ -5,8 +5,9 @@ One list for the chat on a screen and the chat in lines: each command says which
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal
+from typing import Final
 
+from app.tui import command_chats as chats
 from app.tui import command_context as context
 from app.tui import command_measuring as measuring
 from app.tui import command_models as models
@@ -15,61 +16,14 @@ from app.tui import command_settings as settings
 from app.tui import command_system as system
 from app.tui import command_turns as turns
 from app.tui.chat_settings import SETTINGS
-from app.tui.commands import Command, can, does, key_of
-from app.tui.suggestion import Suggestion
-
-if TYPE_CHECKING:
-    from app.tui.surface import Surface
+from app.tui.commands import Command, action_command, does, key_of
 
 _NO_COLOURS: Final = "The chat in lines has no colours of its own: they are your terminal's."
 
 
-def _action(
-    name: str,
-    title: str,
-    help_text: str,
-    action: str,
-    *,
-    words: str = "",
-    anywhere: bool = False,
-    where: Literal["screen", "lines", "both"] = "both",
-    instead: str = "",
-) -> Command:
-    return Command(
-        name,
-        title,
-        help_text,
-        does(action),
-        words,
-        key_of(action),
-        available=can(action),
-        anywhere=anywhere,
-        where=where,
-        instead=instead,
-    )
-
-
-def _export_formats(screen: Surface) -> tuple[Suggestion, ...]:
-    return (Suggestion("md", "md", "Markdown, to read"), Suggestion("json", "json", "with every figure and receipt"))
-
-
-_EXPORT: Final = Command(
-    "export",
-    "Export",
-    "write this chat to a file",
-    does("export"),
-    "[md|json]",
-    key_of("export"),
-    _export_formats,
-    can("export"),
-    where="both",
-)
-
-_IN_LIST: Final = "/chats lists all chats, and keys find, open, rename and delete them there."
-
 COMMANDS: Final = (
-    _action("help", "Help", "every key, command and figure", "help", anywhere=True, where="both"),
-    _action(
+    action_command("help", "Help", "every key, command and figure", "help", anywhere=True, where="both"),
+    action_command(
         "stop",
         "Stop",
         "stop the answer; its text stays",
@@ -77,31 +31,7 @@ COMMANDS: Final = (
         where="screen",
         instead="Ctrl+C stops an answer.",
     ),
-    _action("new", "New chat", "start an empty chat", "new_chat"),
-    _action("chats", "Chats", "open another chat", "chats"),
-    _action("open", "Open", "go on with a chat of the list", "open", words="NUMBER", where="lines", instead=_IN_LIST),
-    _action("find", "Find", "chats that say something", "find", words="WORDS", where="lines", instead=_IN_LIST),
-    _action("delete", "Delete", "delete a chat of the list", "delete", words="NUMBER", where="lines", instead=_IN_LIST),
-    _action("undo", "Undo", "bring back the chat deleted last", "undo", where="lines", instead=_IN_LIST),
-    _action("title", "Title", "give this chat another name", "title", words="TEXT", where="lines", instead=_IN_LIST),
-    _action(
-        "show",
-        "Show",
-        "print what was said: the last messages, or all",
-        "show",
-        words="[NUMBER|all]",
-        where="lines",
-        instead="What was said is on the screen.",
-    ),
-    _action(
-        "attach",
-        "Attach",
-        "a text file to the next message, as @FILE in it does",
-        "attach",
-        words="FILE",
-        where="lines",
-        instead="Type @ and the name of the file into the message.",
-    ),
+    *chats.CHATS,
     Command(
         "models",
         "Models",
@@ -191,7 +121,7 @@ COMMANDS: Final = (
         slow=True,
         where="both",
     ),
-    _action(
+    action_command(
         "settings",
         "Settings",
         "all settings of this chat, samplers included",
@@ -199,7 +129,7 @@ COMMANDS: Final = (
         where="screen",
         instead="Each setting has a command of its own: /help lists them.",
     ),
-    _action(
+    action_command(
         "compare",
         "Compare",
         "the same prompt with and without speculation",
@@ -235,7 +165,7 @@ COMMANDS: Final = (
     turns.command("next", "Variant behind", "what was said here later", "next"),
     turns.command("copy", "Copy answer", "its text as it was said, without thoughts", "copy"),
     turns.copy_code("copy-code"),
-    _action(
+    action_command(
         "copy-selected",
         "Copy",
         "copy what is selected",
@@ -244,9 +174,9 @@ COMMANDS: Final = (
         instead="Your terminal copies what is selected in it; /copy copies the whole answer.",
     ),
     turns.command("save", "Save answer", "into a Markdown file", "save"),
-    _EXPORT,
+    chats.EXPORT,
     turns.command("receipt", "Receipt", "what an answer was made with, figure by figure", "receipt"),
-    _action(
+    action_command(
         "xray",
         "X-ray",
         "tint tokens by who proposed them",
@@ -254,8 +184,8 @@ COMMANDS: Final = (
         where="screen",
         instead="It tints letters; /receipt says in words who proposed how much.",
     ),
-    _action("thoughts", "Thoughts", "unfold or fold what was thought before the answer", "thoughts"),
-    _action(
+    action_command("thoughts", "Thoughts", "unfold or fold what was thought before the answer", "thoughts"),
+    action_command(
         "latest",
         "Latest text",
         "go to the end and follow it",
@@ -263,7 +193,7 @@ COMMANDS: Final = (
         where="screen",
         instead="The chat in lines is always at its end.",
     ),
-    _action(
+    action_command(
         "colours",
         "Light or dark",
         "switch the colours",
@@ -291,7 +221,7 @@ COMMANDS: Final = (
         anywhere=True,
         instead="/help lists the commands.",
     ),
-    _action(
+    action_command(
         "suspend",
         "Suspend",
         "back to the shell; its fg brings the chat back",
@@ -300,6 +230,6 @@ COMMANDS: Final = (
         where="screen",
         instead="Your shell suspends the chat in lines: ctrl+z there, and fg to come back.",
     ),
-    _action("quit", "Quit", "leave; everything is kept", "quit", anywhere=True),
+    action_command("quit", "Quit", "leave; everything is kept", "quit", anywhere=True),
     *(settings.command(setting) for setting in SETTINGS if setting.advanced),
 )

@@ -190,6 +190,34 @@ def key_of(action: str) -> str:
     return f"{OF_ACTION}{action}"
 
 
+def action_command(
+    name: str,
+    title: str,
+    help_text: str,
+    action: str,
+    *,
+    words: str = "",
+    complete: Complete = lambda screen: (),
+    anywhere: bool = False,
+    where: Literal["screen", "lines", "both"] = "both",
+    instead: str = "",
+) -> Command:
+    """The command that runs an action, shows its key, and is there while the action does something."""
+    return Command(
+        name,
+        title,
+        help_text,
+        does(action),
+        words,
+        key_of(action),
+        complete,
+        can(action),
+        anywhere=anywhere,
+        where=where,
+        instead=instead,
+    )
+
+
 def _method(screen: Surface, action: str) -> Callable[..., Any] | None:
     name = f"action_{action}"
     found = getattr(screen, name, None) or getattr(screen.slipstream, name, None)

@@ -16,8 +16,8 @@ from engine.protocol import Difference, LoadSettings, Replayed
 from tests.app.tui.fake_client import LOAD, FakeClient, answer
 from tests.app.tui.fake_shelf import MISTRAL, STARTER, FakeShelf
 from tests.app.tui.harness import Chat
+from tests.app.tui.models_screen import move_to, opened
 from tests.app.tui.test_compare_screen import begun, comparison
-from tests.app.tui.test_models_screen import move_to, opened
 from tests.app.tui.test_replay_screen import Holding, loads, made
 from tests.app.tui.test_score_screen import measured, scoring
 from tests.app.tui.test_ways_screen import chooser, finished, other_ways

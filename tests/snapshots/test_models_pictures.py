@@ -14,7 +14,7 @@ from app.tui.app import SlipstreamApp
 from tests.app.tui.fake_client import LOAD, FakeClient, answer
 from tests.app.tui.fake_shelf import LARGE, PARTLY, QWEN, FakeShelf, getting
 from tests.app.tui.harness import Chat
-from tests.app.tui.test_models_screen import move_to, opened
+from tests.app.tui.models_screen import move_to, opened
 
 Look = Callable[[Chat], Awaitable[None]]
 

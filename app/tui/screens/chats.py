@@ -12,14 +12,13 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 
 from app.chats.matching import words_of
-from app.chats.records import Conversation, Hit
 from app.clean import clean_line
 from app.tui import dates
 from app.tui.background import aside
 from app.tui.chat_glance import glance
-from app.tui.chat_rows import dated_rows, found_rows
+from app.tui.chat_listing import ChatListing
 from app.tui.conversation_choice import Opening
-from app.tui.keymap import key_of, with_keys
+from app.tui.keymap import with_keys
 from app.tui.keys import CHATS
 from app.tui.screens.chat_actions import ChatActions
 from app.tui.widgets.chat_list import ChatList
@@ -38,19 +37,10 @@ if TYPE_CHECKING:
     from app.tui.app import SlipstreamApp
     from app.tui.on_its_way import OnItsWay
 
-PAGE: Final = 500
-"""Chats read at once; the rest follows while the first are shown."""
-MOST_HITS: Final = 200
 SETTLE_SECONDS: Final = 0.06
 """How long the highlight, or the typing, rests before anything is looked up."""
 SCREEN_STYLES: Final = "chat_list chat_preview chats_header export_picker filter_box name_box"
 
-NO_CHAT: Final = (
-    "No chat is kept yet. What is said in a chat is kept by itself, and found here: {chats.close} goes back to it."
-)
-NONE_LEFT: Final = (
-    "There is no chat any more. {chats.undo} brings the last deleted one back, {chats.new} begins a new one."
-)
 DELETED: Final = (
     "The chat that was open is deleted, this is a new one. {chat.chats} and then {chats.undo} brings it back."
 )
@@ -70,10 +60,7 @@ class ChatsScreen(ChatActions):
         self.here = here
         self.system = system
         self.why_stay = why_stay
-        self._chats: dict[int, Conversation] = {}
-        self._hits: tuple[Hit, ...] = ()
-        self._deleted: Conversation | None = None
-        """What ``u`` would bring back."""
+        self._listing = ChatListing(store)
         self._offered: tuple[bool | None, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -93,7 +80,7 @@ class ChatsScreen(ChatActions):
         self.query_one(ChatList).here = self.here
         self.query_one(ChatList).focus()
         self.begin("listing", self._first_read, self._keys_wait())
-        self.begin("index", self._index)
+        self.begin("index", self._listing.index)
         if self.store.trouble is not None:
             self.say(self.store.trouble, "warning")
 
@@ -124,51 +111,27 @@ class ChatsScreen(ChatActions):
     async def _read(self, words: str, to: int | None, held: OnItsWay | None = None) -> None:
         """Read the list, a page at a time, and the results of the search if there is one. ``held``: told of the first
         page."""
-        wanted = max(PAGE, len(self._chats))
-        elsewhere, page = await aside(self._first_page, wanted)
-        self.query_one(ChatList).elsewhere = elsewhere
-        self._chats = {chat.id: chat for chat in page}
+        await self._listing.read()
         if self.query_text:
-            self._hits = await aside(self.store.search, self.query_text, MOST_HITS)
+            await self._listing.search(self.query_text)
         self._fill(to)
         if held is not None:
             held.decide()
         if words:
             self.say(words)
-        while len(page) >= wanted:
-            wanted = PAGE
-            page = await aside(self.store.conversations, wanted, len(self._chats))
-            self._chats |= {chat.id: chat for chat in page}
+        while await self._listing.read_on():
             if not self.query_text:
                 self._fill()
 
-    def _first_page(self, wanted: int) -> tuple[frozenset[int], tuple[Conversation, ...]]:
-        self._deleted = self.store.last_deleted()
-        return self.store.all_open_elsewhere(), self.store.conversations(wanted)
-
-    async def _index(self) -> None:
-        """Make searching fast: what was said since the last time goes into the index."""
-        while await aside(self.store.index_some):
-            pass
-
     def _fill(self, to: int | None = None, *, at_top: bool = False) -> None:
-        now, query = dates.now(), self.query_text
+        now, query, listing = dates.now(), self.query_text, self._listing
         chats = self.query_one(ChatList)
-        chats.words = words_of(query)
-        rows = found_rows(self._hits) if query else [*dated_rows(self._chats.values(), now)]
-        chats.show(rows, now, self._nothing(query), keep=self.here, at_top=at_top)
+        chats.elsewhere, chats.words = listing.elsewhere, words_of(query)
+        chats.show(listing.rows(query, now), now, listing.nothing(query), keep=self.here, at_top=at_top)
         if to is not None:
             chats.go_to(to)
-        number = chats.count
-        many = "+" if query and number == MOST_HITS else ""
-        counted = f"{number:,}{many} chat{'s' * (number != 1)}"
-        self.query_one(ChatsHeader).words = f"{counted} of {len(self._chats):,}" if query else counted
+        self.query_one(ChatsHeader).words = listing.counted(query, chats.count)
         self.offer_keys()
-
-    def _nothing(self, query: str) -> str:
-        if query:
-            return f"Nobody said {clean_line(query, 60)} in any chat. {key_of('search.close')} shows all chats again."
-        return with_keys(NONE_LEFT if self._deleted is not None else NO_CHAT)
 
     @on(ChatList.Highlighted)
     def _highlighted(self) -> None:
@@ -219,7 +182,7 @@ class ChatsScreen(ChatActions):
         query = self.query_text
         if query:
             await asyncio.sleep(SETTLE_SECONDS)
-            self._hits = await aside(self.store.search, query, MOST_HITS)
+            await self._listing.search(query)
         self._fill(at_top=bool(query))
 
     @on(SearchBox.Opened)
@@ -230,7 +193,7 @@ class ChatsScreen(ChatActions):
         """Enter may come before the results of the last letters."""
         try:
             if self.query_text:
-                self._hits = await aside(self.store.search, self.query_text, MOST_HITS)
+                await self._listing.search(self.query_text)
                 self._fill(at_top=True)
             if self.is_current:
                 self.action_open()
@@ -256,7 +219,7 @@ class ChatsScreen(ChatActions):
         if action in ("search", "new"):
             return True
         if action == "undo":
-            return self._deleted is not None
+            return self._listing.deleted is not None
         chat = self.chat
         if action in ("pin", "unpin"):
             return chat is not None and chat.pinned == (action == "unpin")

@@ -10,8 +10,8 @@ from engine.protocol import ErrorCode, Loaded, Outgrown
 from tests.app.tui.fake_client import FakeClient, Step, answer, failure, pair, receipt
 from tests.app.tui.fake_shelf import MISTRAL, QWEN, FakeShelf
 from tests.app.tui.harness import Chat, chat
+from tests.app.tui.models_screen import move_to, opened
 from tests.app.tui.test_compare_screen import begun, comparison
-from tests.app.tui.test_models_screen import move_to, opened
 from tests.app.tui.test_score_screen import scoring
 from tests.app.tui.test_ways_screen import chooser
 

@@ -17,7 +17,7 @@ from engine.protocol import Device, ErrorCode
 from tests.app.tui.fake_client import LOAD, FakeClient, Wait, answer, failure
 from tests.app.tui.fake_shelf import DRAFT, DRAFT_PATH, MISTRAL, QWEN, STARTER, FakeShelf
 from tests.app.tui.harness import Chat, chat
-from tests.app.tui.test_models_screen import move_to, opened
+from tests.app.tui.models_screen import move_to, opened
 
 FOUND = (("LM Studio", 2), ("Ollama", 1))
 SUGGESTED = Suggestion(STARTER, QWEN, QWEN.size or 0, FOUND)

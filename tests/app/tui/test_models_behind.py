@@ -7,8 +7,8 @@ from app.tui.widgets.header import Header
 from tests.app.tui.fake_client import FakeClient, Wait, answer, ends, says
 from tests.app.tui.fake_shelf import QWEN, FakeShelf, getting
 from tests.app.tui.harness import chat
+from tests.app.tui.models_screen import opened
 from tests.app.tui.test_models_files import fetching
-from tests.app.tui.test_models_screen import opened
 
 
 async def test_downloads_go_on_behind_the_chat_which_can_be_used() -> None:

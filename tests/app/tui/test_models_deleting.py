@@ -8,7 +8,7 @@ from engine.protocol import ModelFile
 from tests.app.tui.fake_client import LOAD, MODEL_PATH
 from tests.app.tui.fake_shelf import DRAFT, DRAFT_PATH, PARTLY, QWEN, STARTER, FakeShelf
 from tests.app.tui.harness import chat
-from tests.app.tui.test_models_screen import move_to, opened
+from tests.app.tui.models_screen import move_to, opened
 
 
 async def test_deleting_shows_what_goes_and_what_stays() -> None:

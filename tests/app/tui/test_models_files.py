@@ -15,7 +15,7 @@ from app.tui.widgets.question import Question
 from tests.app.tui.fake_client import FakeClient
 from tests.app.tui.fake_shelf import LARGE, PARTLY, QWEN, STARTER, FakeShelf, getting
 from tests.app.tui.harness import Chat, chat
-from tests.app.tui.test_models_screen import move_to, opened
+from tests.app.tui.models_screen import move_to, opened
 from tests.fixtures.pace import limit
 
 

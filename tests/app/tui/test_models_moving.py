@@ -7,8 +7,8 @@ from dataclasses import replace
 from app.library.records import FileProgress, Phase
 from tests.app.tui.fake_shelf import DRAFT, PARTLY, QWEN, STARTER, FakeShelf, getting
 from tests.app.tui.harness import chat
+from tests.app.tui.models_screen import move_to, opened
 from tests.app.tui.test_models_files import fetching
-from tests.app.tui.test_models_screen import move_to, opened
 
 
 async def test_what_came_behind_another_row_is_not_what_enter_uses() -> None:

@@ -9,7 +9,7 @@ import pytest
 from app.tui.widgets.model_table import ModelTable
 from tests.app.tui.fake_shelf import QWEN, FakeShelf
 from tests.app.tui.harness import chat
-from tests.app.tui.test_models_screen import move_to, opened
+from tests.app.tui.models_screen import move_to, opened
 
 
 async def test_a_file_of_the_users_is_replaced_only_after_two_questions() -> None:

@@ -16,7 +16,7 @@ from engine.stats import DrafterStats
 from tests.app.tui.fake_client import FakeClient, Step, Wait, answer, ends, failure, receipt, says, stats
 from tests.app.tui.fake_shelf import MISTRAL, MISTRAL_PATH, STARTER, FakeShelf
 from tests.app.tui.harness import Chat, chat
-from tests.app.tui.test_models_screen import move_to, opened
+from tests.app.tui.models_screen import move_to, opened
 from tests.unit.score.test_card import outcome_of
 
 TASKS = len(bundled_tasks())

@@ -1,6 +1,8 @@
 """The loop on a model made of arithmetic: whatever is drafted, the same tokens come out and the counts add up."""
 
-from collections.abc import Sequence
+import itertools
+import time
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -92,13 +94,20 @@ class Collector:
 
 
 def run(
-    drafter: object, *, limit: int = 40, seed: int = 1, temperature: float = 0.8, target: ArithmeticTarget | None = None
+    drafter: object,
+    *,
+    limit: int = 40,
+    seed: int = 1,
+    temperature: float = 0.8,
+    target: ArithmeticTarget | None = None,
+    most: int = 8,
+    clock: Callable[[], float] = time.perf_counter,
 ) -> tuple[Collector, Stats, FinishReason, ArithmeticTarget, list[int]]:
     target = target or ArithmeticTarget()
     history = [3, 1, 4]
     target.decode(history[:-1])
     target.passes = 0
-    counter, sink = Counter(), Collector(limit)
+    counter, sink = Counter(clock), Collector(limit)
     counter.prefill_end = counter.clock()
     drafter.begin(history)  # type: ignore[attr-defined]
     reason = speculate(
@@ -107,7 +116,7 @@ def run(
         Chooser(VOCABULARY, Sampling(temperature=temperature), seed),
         history,
         sink=sink,
-        draft_limit=lambda length: min(8, target.size - length, limit - len(sink.tokens) - 1),
+        draft_limit=lambda length: min(most, target.size - length, limit - len(sink.tokens) - 1),
         counter=counter,
         cancelled=lambda: False,
         after_pass=lambda: None,
@@ -177,6 +186,15 @@ def test_a_mismatch_that_ends_the_answer_is_rejected_not_discarded() -> None:
     assert (stats.accepted, stats.rejected, stats.discarded) == (1, 0, 0)
     _, stats, *_ = run(PlannedDrafter([*plain.tokens, 1, 1], [(1, 0)]), limit=2)
     assert stats.rejected == 1
+
+
+def test_no_time_is_called_drafting_where_nobody_was_asked_for_proposals() -> None:
+    _, plain, _, _, _ = run(NoDrafter(), most=0, clock=itertools.count().__next__)
+    assert plain.draft_seconds == 0
+    assert plain.verify_seconds > 0
+    assert plain.other_seconds > 0
+    _, asked, _, _, _ = run(NoDrafter(), clock=itertools.count().__next__)
+    assert asked.draft_seconds > 0, "who was asked and had nothing to propose took time, too"
 
 
 @pytest.mark.parametrize("size", [3, 4, 5, 9, 12])
