@@ -76,13 +76,15 @@ class EngineClient:
         self._engine = self._exchanges.process
         self._bad_draft = ""
         """Why the wanted draft is left out from now on: the engine stopped when it was loaded or used."""
+        self._closing = False
+        """Somebody has ended the process: no model is to blame."""
 
     async def load(self, settings: LoadSettings) -> AsyncGenerator[Loading | Loaded | Failed, None]:
         """Hold the pair of ``settings`` from now on. Yields progress, then one Loaded or Failed.
 
         A target that is loaded already stays loaded when only the draft changes.
         """
-        self.wanted, self._bad_draft = settings, ""
+        self.wanted, self._bad_draft, self._closing = settings, "", False
         async with contextlib.aclosing(self._load(settings)) as events:
             async for event in events:
                 yield event
@@ -99,6 +101,8 @@ class EngineClient:
                     self.pair = event.pair
                 elif isinstance(event, Loading):
                     loading = event.what
+                elif isinstance(event, Failed) and event.code is ErrorCode.ENGINE_STOPPED and self._closing:
+                    event = Failed(id=request.id, code=ErrorCode.CANCELLED, message="Loading was stopped.")
                 elif isinstance(event, Failed) and event.code is ErrorCode.ENGINE_STOPPED and loading == "draft":
                     self._bad_draft = f"the engine stopped while loading it ({self._engine.exit_words})"
                     break
@@ -118,7 +122,7 @@ class EngineClient:
 
         Closing the iterator early cancels the request and waits until the engine is idle again.
         """
-        load_seconds = 0.0
+        load_seconds, self._closing = 0.0, False
         if self.pair is None or not self.running:
             if self.wanted is None:
                 yield Failed(id=0, code=ErrorCode.NO_MODEL, message="No model is chosen. Choose one and send again.")
@@ -234,7 +238,8 @@ class EngineClient:
         await self._engine.start()
 
     async def close(self) -> None:
-        """End the process: ask by closing its stdin, then insist."""
+        """End the process: ask by closing its stdin, then insist. What it was loading ends with Failed(CANCELLED)."""
+        self._closing = True
         await self._engine.close()
 
     def log_tail(self) -> str:

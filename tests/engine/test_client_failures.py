@@ -15,8 +15,10 @@ from engine.process import describe_exit
 from engine.protocol import (
     Described,
     ErrorCode,
+    Event,
     Failed,
     Finished,
+    Loading,
     LoadSettings,
     ModelFile,
 )
@@ -215,6 +217,37 @@ async def test_a_target_that_takes_the_engine_down_is_named(tmp_path: Path) -> N
         )
     finally:
         await client.close()
+
+
+LOADS_FOR_EVER = """
+import os, sys, time
+from engine.protocol import *
+def say(event):
+    sys.stdout.buffer.write(encode(event)); sys.stdout.buffer.flush()
+say(Ready(pid=os.getpid(), versions={}))
+request = REQUESTS.validate_json(sys.stdin.buffer.readline())
+say(Loading(id=request.id, what=sys.argv[1], fraction=0.5))
+sys.stdin.buffer.read()
+os.kill(os.getpid(), 9)
+"""
+
+
+@pytest.mark.parametrize("what", ["target", "draft"])
+async def test_nothing_is_blamed_for_the_end_of_an_engine_that_was_closed(tmp_path: Path, what: str) -> None:
+    """Whoever leaves while a model is loaded hears nothing of memory, and no engine is started anew."""
+    client = EngineClient(tmp_path / "engine.log", command=[sys.executable, "-c", LOADS_FOR_EVER, what])
+    settings = LoadSettings(target=ModelFile(path="t"), draft=ModelFile(path="d"))
+    seen: list[Event] = []
+    async with asyncio.timeout(60):
+        async for event in client.load(settings):
+            seen.append(event)
+            if isinstance(event, Loading):
+                closing = asyncio.create_task(client.close())
+        await closing
+    assert [type(event) for event in seen] == [Loading, Failed]
+    assert isinstance(seen[-1], Failed)
+    assert (seen[-1].code, seen[-1].message) == (ErrorCode.CANCELLED, "Loading was stopped.")
+    assert not client.running
 
 
 async def test_a_request_that_no_line_can_carry_is_refused_at_once(client: EngineClient) -> None:
