@@ -84,8 +84,11 @@ class Line:
 
     category: str
     way: str
+    first: bool
+    """Whether this is the way that the others are held against: its factor is 1 by definition, once it has run."""
     ratio: Estimate | None
-    """Geometric mean of paired ratios with its 95 % interval; None for the first way itself."""
+    """Geometric mean of paired ratios with its 95 % interval; None for the first way itself, and where there is no
+    pair of runs to compare."""
     tokens_per_second: float | None
     acceptance: float | None
     tokens_per_pass: float | None
@@ -114,6 +117,7 @@ def _line(bench: Bench, categories: Sequence[str], name: str, way: Way) -> Line:
     return Line(
         name,
         way.label,
+        way == bench.ways[0],
         None if way == bench.ways[0] else estimate(ratios),
         statistics.median(rates) if rates else None,
         accepted / verified if verified else None,

@@ -109,9 +109,16 @@ def _cells(line: Line) -> list[str]:
     return [
         line.category,
         line.way,
-        "1" if line.ratio is None else str(line.ratio),
+        _factor(line),
         "–" if line.tokens_per_second is None else f"{line.tokens_per_second:.1f}",
         "–" if line.acceptance is None else f"{100 * line.acceptance:.0f} %",
         "–" if line.tokens_per_pass is None else f"{line.tokens_per_pass:.2f}",
         str(line.runs),
     ]
+
+
+def _factor(line: Line) -> str:
+    """Only what was measured: a dash where there is no pair of runs, and where the first way has not run."""
+    if line.ratio is not None:
+        return str(line.ratio)
+    return "1" if line.first and line.runs else "–"

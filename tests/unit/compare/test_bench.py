@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import csv
 import io
+import re
 from pathlib import Path
 
 import pytest
 
 from app.compare.bench import Bench, run_bench, summary
-from app.compare.bench_report import as_csv, as_json, as_markdown, as_text
+from app.compare.bench_report import COLUMNS, as_csv, as_json, as_markdown, as_text
+from app.compare.runs import Run
 from app.compare.suite import BadSuite, Task, bundled, choose, own
 from app.compare.ways import Way
 from engine.protocol import GenerateSettings, Message
@@ -108,6 +110,45 @@ def test_a_stop_leaves_what_is_whole() -> None:
     asyncio.run(run_bench(engine, bench, changed=stop))
     assert bench.stopped
     assert bench.runs_made == 3
+
+
+def stopped_before(number: int, tasks: list[Task] = TASKS, repetitions: int = 2) -> tuple[Bench, PaperEngine]:
+    """As Ctrl+C does it: run ``number`` is the first that comes to no end; 0: stopped while warming up."""
+    engine, begun = PaperEngine(), list[Run]()
+    bench = Bench(tasks, (Way("off"), Way("auto")), WANTED.model_copy(update={"prompt_ids": ()}), LOAD, repetitions)
+
+    def stop() -> None:
+        engine.end, bench.stopped = "cancelled", True
+        for comparison in bench.comparisons:
+            comparison.stopped = True
+
+    def changed(task: Task, run: Run) -> None:
+        if run not in begun:
+            begun.append(run)
+        if len(begun) == number:
+            stop()
+
+    asyncio.run(run_bench(engine, bench, changed=changed, warming=lambda way: None if number else stop()))
+    return bench, engine
+
+
+def rows_of(text: str) -> dict[tuple[str, str], list[str]]:
+    """Category and way -> the other cells."""
+    cells = [re.split(r"  +", line) for line in text.splitlines()]
+    return {(row[0], row[1]): row[2:] for row in cells if len(row) == len(COLUMNS)}
+
+
+def test_a_factor_without_a_pair_of_runs_is_a_dash() -> None:
+    bench, engine = stopped_before(4)  # code: off and auto on a, auto alone on b; nothing of story
+    assert [run.way.label for comparison in bench.comparisons for run in comparison.of(Way("auto"))] == ["auto"] * 2
+    rows = rows_of(as_text(bench, engine.pair))
+    assert (rows["code", "off"][0], rows["code", "auto"][0]) == ("1", "1.00")
+    assert [rows["story", way] for way in ("off", "auto")] == [["–", "–", "–", "–", "0"]] * 2
+    assert "| story | off | – |" in as_markdown(bench, engine.pair)
+    bench, engine = stopped_before(0)
+    assert bench.runs_made == 0
+    factors = {cells[0] for key, cells in rows_of(as_text(bench, engine.pair)).items() if key[0] != "category"}
+    assert factors == {"–"}
 
 
 def test_own_prompts_and_what_is_wrong_with_them(tmp_path: Path) -> None:
