@@ -7,8 +7,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from app.compare.conduct import Comparison, one_round, warm_up
-from app.compare.runs import Engine, Run
+from app.compare.conduct import Comparison, hold, one_round, warm_up
+from app.compare.fitting import Cancelled, Engine, why_not
+from app.compare.runs import Run, RunFailed
 from app.compare.statistics import Estimate, estimate
 from app.compare.suite import Task
 from app.compare.verdict import identical, paired_ratios, whole
@@ -26,7 +27,11 @@ class Bench:
     load: LoadSettings
     repetitions: int
     comparisons: list[Comparison] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    """A sentence for each prompt that the loaded pair cannot answer; it is in ``tasks`` no longer."""
     stopped: bool = False
+    failure: str = ""
+    """What ended it before its time, in a sentence, where that was not a stop."""
 
     def __post_init__(self) -> None:
         self.comparisons = [
@@ -67,15 +72,48 @@ async def run_bench(
     changed: Callable[[Task, Run], None] = lambda task, run: None,
     warming: Callable[[Way], None] = lambda way: None,
 ) -> Bench:
-    """Warm up once, then every way on every prompt, as often as wanted. Set ``bench.stopped`` and cancel the engine's
-    request to end it early. Raises RunFailed."""
+    """Look whether the prompts fit, warm up once, then every way on every prompt, as often as wanted. Set
+    ``bench.stopped`` and cancel the engine's request to end it early. Raises RunFailed, whose words ``bench.failure``
+    has: what was measured before stays in ``bench``."""
+    try:
+        await _run(engine, bench, changed, warming)
+    except RunFailed as error:
+        bench.failure = str(error)
+        raise
+    return bench
+
+
+async def _run(
+    engine: Engine, bench: Bench, changed: Callable[[Task, Run], None], warming: Callable[[Way], None]
+) -> None:
+    if await hold(engine, bench.comparisons[0], bench.ways[0]):
+        await _leave_out(engine, bench)
+    bench.stopped = bench.stopped or bench.comparisons[0].stopped
+    if bench.stopped:
+        return
     await warm_up(engine, bench.comparisons[0], warming)
     for repetition in range(bench.repetitions):
         for place, (task, comparison) in enumerate(zip(bench.tasks, bench.comparisons, strict=True)):
             comparison.stopped = bench.stopped
             await one_round(engine, comparison, repetition, place=place, changed=partial(changed, task))
             bench.stopped = bench.stopped or comparison.stopped
-    return bench
+
+
+async def _leave_out(engine: Engine, bench: Bench) -> None:
+    """The prompts that do not fit, and say so. RunFailed where none does."""
+    fitting = []
+    try:
+        for task, comparison in zip(bench.tasks, bench.comparisons, strict=True):
+            if (reason := await why_not(engine, comparison.wanted)) is None:
+                fitting.append((task, comparison))
+            else:
+                bench.left_out.append(f"{task.name} is left out: {reason}")
+    except Cancelled:
+        bench.stopped = True
+        return
+    if not fitting:
+        raise RunFailed(f"No prompt can be answered. {bench.left_out[0]}")
+    bench.tasks, bench.comparisons = [task for task, _ in fitting], [comparison for _, comparison in fitting]
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,6 +34,9 @@ def as_json(bench: Bench, pair: PairInfo | None, described: Described | None) ->
         "ways": [way.label for way in bench.ways],
         "repetitions": bench.repetitions,
         "stopped": bench.stopped,
+        "failure": bench.failure or None,
+        "left_out": bench.left_out,
+        "runs_wanted": bench.runs_wanted,
         "identical": dict(zip(("prompts", "compared"), same_everywhere(bench), strict=True)),
         "summary": [asdict(line) for line in summary(bench)],
         "runs": [
@@ -61,7 +64,7 @@ def as_markdown(bench: Bench, pair: PairInfo | None) -> str:
     """The summary as a table."""
     rows = ["| " + " | ".join(COLUMNS) + " |", "|---|---|---:|---:|---:|---:|---:|"]
     rows += ["| " + " | ".join(_cells(line)) + " |" for line in summary(bench)]
-    return "\n".join([*_heading(bench, pair), "", *rows, "", same_words(bench), *_busy(bench)])
+    return "\n".join([*_heading(bench, pair), "", *rows, "", same_words(bench), *_notes(bench)])
 
 
 def as_text(bench: Bench, pair: PairInfo | None) -> str:
@@ -75,7 +78,7 @@ def as_text(bench: Bench, pair: PairInfo | None) -> str:
         ).rstrip()
         for row in table
     ]
-    return "\n".join([*_heading(bench, pair), "", *lines, "", same_words(bench), *_busy(bench)])
+    return "\n".join([*_heading(bench, pair), "", *lines, "", same_words(bench), *_notes(bench)])
 
 
 def same_words(bench: Bench) -> str:
@@ -90,8 +93,9 @@ def same_words(bench: Bench) -> str:
     return f"Identical answers by every way on {same} of {compared} prompts."
 
 
-def _busy(bench: Bench) -> list[str]:
-    return busy_words([run for comparison in bench.comparisons for run in comparison.runs])
+def _notes(bench: Bench) -> list[str]:
+    busy = busy_words([run for comparison in bench.comparisons for run in comparison.runs])
+    return [*bench.left_out, *busy]
 
 
 def _heading(bench: Bench, pair: PairInfo | None) -> list[str]:

@@ -27,6 +27,13 @@ class Task:
     category: str
     messages: tuple[Message, ...] = ()
     prompt_ids: tuple[int, ...] = ()
+    where: str = ""
+    """File and line that it comes from."""
+
+    @property
+    def name(self) -> str:
+        """For sentences about it."""
+        return self.where or f"Prompt {self.id}"
 
 
 def bundled() -> list[Task]:
@@ -81,7 +88,8 @@ def _task(line: str, where: str, number: int) -> Task:
         raise BadSuite(f"{where}: no JSON object ({error}).") from error
     if not isinstance(found, dict):
         raise BadSuite(f"{where}: no JSON object.")
-    return Task(str(found.get("id", number)), str(found.get("category", UNSORTED)), _messages(found, where))
+    name, category = str(found.get("id", number)), str(found.get("category", UNSORTED))
+    return Task(name, category, _messages(found, where), where=where)
 
 
 def _messages(found: dict[str, Any], where: str) -> tuple[Message, ...]:

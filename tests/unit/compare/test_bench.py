@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import csv
 import io
 import re
@@ -12,10 +13,10 @@ import pytest
 
 from app.compare.bench import Bench, run_bench, summary
 from app.compare.bench_report import COLUMNS, as_csv, as_json, as_markdown, as_text
-from app.compare.runs import Run
+from app.compare.runs import Run, RunFailed
 from app.compare.suite import BadSuite, Task, bundled, choose, own
 from app.compare.ways import Way
-from engine.protocol import GenerateSettings, Message
+from engine.protocol import ErrorCode, GenerateSettings, Message
 from tests.unit.compare.engines import PaperEngine
 from tests.unit.compare.test_conduct import LOAD, WANTED
 
@@ -23,6 +24,8 @@ TASKS = [
     Task(name, category, (Message(role="user", content=name),))
     for name, category in (("a", "code"), ("b", "code"), ("c", "story"))
 ]
+
+PLAIN = WANTED.model_copy(update={"prompt_ids": ()})
 
 
 def measured(seconds: dict[str, float], repetitions: int = 2) -> tuple[Bench, PaperEngine]:
@@ -32,8 +35,7 @@ def measured(seconds: dict[str, float], repetitions: int = 2) -> tuple[Bench, Pa
         return 2.0 if settings.speculation == "off" else seconds[settings.messages[-1].content]
 
     engine = PaperEngine(time_of)
-    wanted = WANTED.model_copy(update={"prompt_ids": ()})
-    bench = Bench(TASKS, (Way("off"), Way("auto")), wanted, LOAD, repetitions)
+    bench = Bench(TASKS, (Way("off"), Way("auto")), PLAIN, LOAD, repetitions)
     return asyncio.run(run_bench(engine, bench)), engine
 
 
@@ -115,7 +117,7 @@ def test_a_stop_leaves_what_is_whole() -> None:
 def stopped_before(number: int, tasks: list[Task] = TASKS, repetitions: int = 2) -> tuple[Bench, PaperEngine]:
     """As Ctrl+C does it: run ``number`` is the first that comes to no end; 0: stopped while warming up."""
     engine, begun = PaperEngine(), list[Run]()
-    bench = Bench(tasks, (Way("off"), Way("auto")), WANTED.model_copy(update={"prompt_ids": ()}), LOAD, repetitions)
+    bench = Bench(tasks, (Way("off"), Way("auto")), PLAIN, LOAD, repetitions)
 
     def stop() -> None:
         engine.end, bench.stopped = "cancelled", True
@@ -149,6 +151,56 @@ def test_a_factor_without_a_pair_of_runs_is_a_dash() -> None:
     assert bench.runs_made == 0
     factors = {cells[0] for key, cells in rows_of(as_text(bench, engine.pair)).items() if key[0] != "category"}
     assert factors == {"–"}
+
+
+LONG = Task("d", "code", (Message(role="user", content="word " * 9000),), where="mine.jsonl, line 4")
+TOO_LONG = (
+    "mine.jsonl, line 4 is left out: its prompt is 9,000 tokens long, and the context of 8,192 has room for 8,191."
+)
+
+
+def test_a_prompt_that_does_not_fit_is_left_out_before_the_first_run() -> None:
+    engine = PaperEngine()
+    bench = Bench([TASKS[0], LONG, TASKS[2]], (Way("off"), Way("auto")), PLAIN, LOAD, 1)
+    asyncio.run(run_bench(engine, bench))
+    assert bench.left_out == [TOO_LONG]
+    assert (bench.runs_made, bench.runs_wanted) == (4, 4)
+    assert "word" not in {settings.messages[-1].content.strip()[:4] for settings in engine.asked}
+    assert as_json(bench, engine.pair, None)["left_out"] == [TOO_LONG]
+    for report in (as_text(bench, engine.pair), as_markdown(bench, engine.pair)):
+        assert TOO_LONG in report.splitlines()
+
+
+def test_a_stored_prompt_that_does_not_fit_is_left_out_too() -> None:
+    tasks = [Task(name, "own chats", (), ids) for name, ids in (("7", (1,) * 8191), ("8", (1,) * 8192))]
+    bench = Bench(tasks, (Way("off"), Way("auto")), PLAIN, LOAD, 1)
+    asyncio.run(run_bench(PaperEngine(), bench))
+    assert [task.id for task in bench.tasks] == ["7"]
+    assert bench.left_out[0].startswith("Prompt 8 is left out: its prompt is 8,192 tokens long")
+
+
+def test_where_no_prompt_fits_nothing_is_run() -> None:
+    engine = PaperEngine()
+    bench = Bench([LONG], (Way("off"), Way("auto")), PLAIN, LOAD, 1)
+    with pytest.raises(RunFailed, match=r"No prompt can be answered\. mine\.jsonl, line 4 is left out: its prompt is"):
+        asyncio.run(run_bench(engine, bench))
+    assert engine.asked == []
+
+
+@pytest.mark.parametrize(
+    ("code", "stopped", "failure"),
+    [
+        (ErrorCode.CANCELLED, True, ""),
+        (ErrorCode.ENGINE_STOPPED, False, "It was not counted."),
+        (ErrorCode.TEMPLATE_FAILED, False, "No prompt can be answered. Prompt a is left out: It was not counted."),
+    ],
+)
+def test_what_keeps_prompts_from_being_looked_at(code: ErrorCode, stopped: bool, failure: str) -> None:
+    engine = PaperEngine(uncounted=code)
+    bench = Bench(TASKS, (Way("off"), Way("auto")), PLAIN, LOAD, 1)
+    with pytest.raises(RunFailed) if failure else contextlib.nullcontext():
+        asyncio.run(run_bench(engine, bench))
+    assert (bench.stopped, bench.failure, engine.asked) == (stopped, failure, [])
 
 
 def test_own_prompts_and_what_is_wrong_with_them(tmp_path: Path) -> None:
