@@ -18,7 +18,7 @@ from app.commands.options import answer_request
 from app.commands.stdout import Progress, print_text
 from app.commands.wanted import system_messages, wanted_files, wanted_settings
 from app.compare.bench import Bench, run_bench
-from app.compare.bench_report import as_csv, as_json, as_markdown, as_text
+from app.compare.bench_report import as_csv, as_json, as_markdown, as_text, cut_words
 from app.compare.runs import Run, RunFailed
 from app.compare.suite import BadSuite, Task, bundled, choose, own
 from app.compare.ways import BadWay, Way, read_ways
@@ -99,7 +99,8 @@ class _Benching:
         bench = self._bench
         self._progress.clear()
         told = self._form in ("text", "markdown") and bench.runs_made  # in the report itself
-        for sentence in (*(() if told else bench.left_out), self._file.outcome):
+        unsaid = () if told else (*bench.left_out, cut_words(bench) if bench.runs_made else "")
+        for sentence in (*unsaid, self._file.outcome):
             if sentence:
                 say(sentence)
         if self._form == "json":

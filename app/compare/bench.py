@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from app.compare.conduct import Comparison, hold, one_round, warm_up
+from app.compare.conduct import Comparison, hold, one_round, together, warm_up
 from app.compare.fitting import Cancelled, Engine, why_not
 from app.compare.runs import Run, RunFailed
 from app.compare.statistics import Estimate, estimate
 from app.compare.suite import Task
-from app.compare.verdict import identical, paired_ratios, whole
+from app.compare.verdict import identical, whole
 from app.compare.ways import Way
 from engine.protocol import GenerateSettings, LoadSettings
 
@@ -57,6 +57,12 @@ class Bench:
     @property
     def runs_wanted(self) -> int:
         return len(self.tasks) * len(self.ways) * self.repetitions
+
+    @property
+    def runs_alone(self) -> int:
+        """Whole runs that are in no figure, since another way has none to hold against them."""
+        counted = sum(len(self.ways) * len(together(comparison, self.ways)) for comparison in self.comparisons)
+        return self.runs_made - counted
 
     @property
     def seconds_left(self) -> float | None:
@@ -134,7 +140,8 @@ class Line:
 
 
 def summary(bench: Bench) -> list[Line]:
-    """A line for each category and way, then one for all categories, each of which weighs the same."""
+    """A line for each category and way, then one for all categories, each of which weighs the same. All of them over
+    what every way has: where a bench ended early, figures of unlike prompts would stand beside each other."""
     lines = [_line(bench, [category], category, way) for category in bench.categories for way in bench.ways]
     if len(bench.categories) > 1:
         lines += [_line(bench, bench.categories, "all", way) for way in bench.ways]
@@ -146,8 +153,10 @@ def _line(bench: Bench, categories: Sequence[str], name: str, way: Way) -> Line:
         [comparison for task, comparison in zip(bench.tasks, bench.comparisons, strict=True) if task.category == each]
         for each in categories
     ]
-    runs = [run for group in groups for comparison in group for run in comparison.of(way)]
-    ratios = [[ratio for comparison in group for ratio in paired_ratios(comparison, way, whole)] for group in groups]
+    place = bench.ways.index(way)
+    rounds = [[round_ for comparison in group for round_ in together(comparison, bench.ways)] for group in groups]
+    runs = [round_[place] for group in rounds for round_ in group]
+    ratios = [[ratio for round_ in group if (ratio := _ratio(round_[0], round_[place]))] for group in rounds]
     rates = [rate for run in runs if (rate := run.stats.decode_tokens_per_second)]
     accepted = sum(run.stats.accepted for run in runs)
     verified = accepted + sum(run.stats.rejected for run in runs)
@@ -162,6 +171,12 @@ def _line(bench: Bench, categories: Sequence[str], name: str, way: Way) -> Line:
         tokens / passes if passes else None,
         len(runs),
     )
+
+
+def _ratio(base: Run, run: Run) -> float | None:
+    """How many times less time ``run`` took on the whole answer."""
+    one, other = whole(base), whole(run)
+    return one / other if one and other else None
 
 
 def same_everywhere(bench: Bench) -> tuple[int, int]:

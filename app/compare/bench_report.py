@@ -93,18 +93,34 @@ def same_words(bench: Bench) -> str:
     return f"Identical answers by every way on {same} of {compared} prompts."
 
 
+def cut_words(bench: Bench) -> str:
+    """How far a benchmark came that ended before its time, and what its figures are over; empty where it is whole."""
+    made, wanted = bench.runs_made, bench.runs_wanted
+    if made >= wanted:
+        return ""
+    ended = "Ended by a failure" if bench.failure else "Stopped"
+    words = f"{ended} after {made:,} of {many(wanted, 'run')} ({many(bench.repetitions, 'run')} of each way wanted)."
+    if not bench.runs_alone:
+        return words
+    return f"{words} The figures leave out {many(bench.runs_alone, 'run')} that not every way has made."
+
+
 def _notes(bench: Bench) -> list[str]:
     busy = busy_words([run for comparison in bench.comparisons for run in comparison.runs])
     return [*bench.left_out, *busy]
 
 
 def _heading(bench: Bench, pair: PairInfo | None) -> list[str]:
+    cut = [words] if (words := cut_words(bench)) else []
     if pair is None:
-        return []
+        return cut
     draft = f" + {model_name(pair.draft)}" if pair.draft else ""
-    measured = f"{many(len(bench.tasks), 'prompt')}, {many(bench.repetitions, 'run')} of each way"
+    measured = many(len(bench.tasks), "prompt")
+    if not cut:
+        measured += f", {many(bench.repetitions, 'run')} of each way"
     return [
         f"{model_name(pair.target)}{draft}: {measured}, {many(pair.threads, 'thread')}, {pair.badge}",
+        *cut,
         f"factor: {factor_words('mean_factor', bench.ways[0].label)}",
     ]
 

@@ -143,6 +143,7 @@ def rows_of(text: str) -> dict[tuple[str, str], list[str]]:
 def test_a_factor_without_a_pair_of_runs_is_a_dash() -> None:
     bench, engine = stopped_before(4)  # code: off and auto on a, auto alone on b; nothing of story
     assert [run.way.label for comparison in bench.comparisons for run in comparison.of(Way("auto"))] == ["auto"] * 2
+    assert bench.runs_alone == 1
     rows = rows_of(as_text(bench, engine.pair))
     assert (rows["code", "off"][0], rows["code", "auto"][0]) == ("1", "1.00")
     assert [rows["story", way] for way in ("off", "auto")] == [["–", "–", "–", "–", "0"]] * 2
@@ -201,6 +202,40 @@ def test_what_keeps_prompts_from_being_looked_at(code: ErrorCode, stopped: bool,
     with pytest.raises(RunFailed) if failure else contextlib.nullcontext():
         asyncio.run(run_bench(engine, bench))
     assert (bench.stopped, bench.failure, engine.asked) == (stopped, failure, [])
+
+
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [
+        (3, "Stopped after 2 of 12 runs (2 runs of each way wanted)."),
+        (
+            4,
+            "Stopped after 3 of 12 runs (2 runs of each way wanted). The figures leave out 1 run that not every "
+            "way has made.",
+        ),
+    ],
+)
+def test_a_bench_that_was_stopped_says_so(number: int, words: str) -> None:
+    bench, engine = stopped_before(number)
+    for report in (as_text(bench, engine.pair), as_markdown(bench, engine.pair)):
+        assert words in report.splitlines()
+        assert ": 3 prompts, 2 threads, " in report
+        assert "2 runs of each way," not in report
+    assert words in as_text(bench, None).splitlines()
+    whole, engine = measured({"a": 1.0, "b": 1.0, "c": 1.0})
+    assert "Stopped" not in as_text(whole, engine.pair)
+
+
+def test_figures_that_stand_beside_each_other_are_of_the_same_prompts() -> None:
+    """Auto alone has come to the second prompt: no figure of it stands beside those of off on the first."""
+    bench, engine = stopped_before(4)
+    for run in bench.comparisons[1].of(Way("auto")):
+        run.stats = run.stats.model_copy(update={"decode_tokens_per_second": 1000.0})
+    rows = rows_of(as_text(bench, engine.pair))
+    for category in ("code", "all"):
+        assert [rows[category, way][1] for way in ("off", "auto")] == ["38.7", "38.7"]
+        assert [rows[category, way][-1] for way in ("off", "auto")] == ["1", "1"]
+    assert len(as_json(bench, engine.pair, None)["runs"]) == 4
 
 
 def test_own_prompts_and_what_is_wrong_with_them(tmp_path: Path) -> None:

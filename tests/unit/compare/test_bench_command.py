@@ -75,6 +75,7 @@ def test_a_failure_keeps_and_shows_what_was_measured(
     assert said.err.splitlines()[-1] == "The engine stopped."
     (found,) = kept(home)
     assert [run["finish_reason"] for run in found["runs"]].count("length") == 5
+    assert "Ended by a failure after 5 of 8 runs (2 runs of each way wanted)." in said.out
     assert (found["failure"], found["stopped"], found["runs_wanted"]) == ("The engine stopped.", False, 8)
 
 
