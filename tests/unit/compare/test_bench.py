@@ -245,6 +245,12 @@ def test_own_prompts_and_what_is_wrong_with_them(tmp_path: Path) -> None:
     for text, words in (
         ("", "mine.jsonl holds no prompt."),
         ("[1]", "mine.jsonl, line 1: no JSON object."),
+        ("[" * 100_000, "mine.jsonl, line 1: no JSON object (it is nested too deeply)."),
+        (
+            '{"prompt": "a\\ud800"}',
+            "mine.jsonl, line 1: a text with half a character in it (\\ud800 to \\udfff",
+        ),
+        ('{"prompt": "a", "id": []}', 'mine.jsonl, line 1: "id" and "category" must be texts.'),
         ('{"prompt": " "}', 'mine.jsonl, line 1: neither "prompt" (a text) nor "messages" (a list).'),
         ('{"messages": [{"role": "king"}]}', "mine.jsonl, line 1: a message needs a role"),
     ):
