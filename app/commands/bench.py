@@ -98,9 +98,11 @@ class _Benching:
         """On stdout what was measured; on stderr the rest."""
         bench = self._bench
         self._progress.clear()
-        told = self._form in ("text", "markdown") and bench.runs_made  # in the report itself
-        unsaid = () if told else (*bench.left_out, cut_words(bench) if bench.runs_made else "")
-        for sentence in (*unsaid, self._file.outcome):
+        told: list[str] = []
+        if self._form in ("csv", "json") or not bench.runs_made:  # else the report itself has it
+            told += bench.left_out
+            told.append(cut_words(bench) if bench.runs_made else "" if bench.failure else NOTHING)
+        for sentence in (*told, self._file.outcome):
             if sentence:
                 say(sentence)
         if self._form == "json":

@@ -34,7 +34,7 @@ DEFAULT_TOKENS = 256
 
 
 def run_compare(options: Mapping[str, Any]) -> int:
-    """Returns the exit code: 0 compared, 1 error, 130 stopped before every way had run once."""
+    """Returns the exit code: 0 compared, 1 error, 130 stopped. What is whole by then is reported."""
     settings = wanted_settings(options)
     try:
         ways = read_ways(options["ways"])
@@ -81,25 +81,29 @@ class _Comparing:
         self._progress = Progress()
 
     async def run(self) -> int:
-        self._engine.wanted = self._comparison.load
+        comparison, cause = self._comparison, None
+        self._engine.wanted = comparison.load
         try:
             with interrupts(self._engine, self._stop):
-                await conduct(self._engine, self._comparison, changed=self._show, warming=self._warm)
+                await conduct(self._engine, comparison, changed=self._show, warming=self._warm)
                 cause = await self._cause()
-        except RunFailed as error:
-            self._progress.clear()
-            say(str(error))
-            return FAILED
+        except RunFailed:  # comparison.failure has the words
+            pass
         finally:
             await self._engine.close()
         self._progress.clear()
-        return self._report(cause)
+        if comparison.rounds or not comparison.failure:
+            self._report(cause)
+        if comparison.failure:
+            say(comparison.failure)
+            return FAILED
+        return CANCELLED if comparison.stopped else 0
 
     async def _cause(self) -> Cause | None:
         forked = first_fork(self._comparison)
         return await explain(self._engine, *forked) if forked and not self._comparison.stopped else None
 
-    def _report(self, cause: Cause | None) -> int:
+    def _report(self, cause: Cause | None) -> None:
         comparison = self._comparison
         context = next((run.receipt.context for run in comparison.runs if run.receipt), 0)
         memory = [memory_of(way, comparison.load, context) if context else None for way in comparison.ways]
@@ -107,7 +111,6 @@ class _Comparing:
             print_text(json.dumps(as_json(comparison, memory, cause), indent=2, ensure_ascii=False))
         else:
             print_text(clean("\n".join(as_text(comparison, memory, cause))))
-        return 0 if comparison.rounds else CANCELLED
 
     def _warm(self, way: Way) -> None:
         self._progress.show(f"warming up {way.label}")

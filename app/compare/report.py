@@ -28,6 +28,7 @@ def as_json(comparison: Comparison, memory: Sequence[int | None], cause: Cause |
         "peak_memory": {way.label: _peak(comparison.of(way)) for way in comparison.ways},
         "rounds": comparison.rounds,
         "stopped": comparison.stopped,
+        "failure": comparison.failure or None,
         "notes": [*busy_words(comparison.runs), *comparison.notes],
         "seed": wanted.seed,
         "settings": wanted.model_dump(mode="json", exclude={"messages", "prompt_ids"}),
@@ -59,9 +60,10 @@ def run_json(run: Run) -> dict[str, Any]:
 def as_text(comparison: Comparison, memory: Sequence[int | None], cause: Cause | None) -> list[str]:
     """The table and the sentences below it, a line each."""
     lines = [*_table(comparison, table(comparison, memory)), "", factor_legend(comparison)]
-    if comparison.stopped:
+    if comparison.stopped or comparison.failure:
+        ended = "Ended by a failure" if comparison.failure else "Stopped"
         made = f"{many(len(_whole(comparison)), 'run')} of {comparison.repetitions * len(comparison.ways):,}"
-        lines.append(f"Stopped after {made}: {many(comparison.rounds, 'run')} of each way.")
+        lines.append(f"{ended} after {made}: {many(comparison.rounds, 'run')} of each way.")
     lines.append(same_words(comparison, cause))
     lines.append(verdict(comparison, memory))
     return [*lines, *busy_words(comparison.runs), *comparison.notes]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -13,45 +11,9 @@ from app.commands import bench as command
 from app.commands.bench_file import EVERY, BenchFile
 from app.commands.errors import FAILED
 from app.compare.runs import Run
-from engine.protocol import ErrorCode, Failed, GenerateSettings, LoadSettings, ModelFile
+from engine.protocol import ErrorCode, Failed, GenerateSettings
+from tests.unit.compare.conftest import Benched, kept
 from tests.unit.compare.engines import PaperEngine
-
-OPTIONS: dict[str, Any] = {
-    "ways": "off,lookup",
-    "categories": None,
-    "each": None,
-    "runs": 2,
-    "seed": 1,
-    "max_tokens": 8,
-    "as_json": False,
-    "as_csv": False,
-    "as_markdown": False,
-}
-
-Benched = Callable[..., int]
-
-
-@pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "home"))
-    return tmp_path / "home"
-
-
-@pytest.fixture
-def benched(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Benched:
-    file = tmp_path / "mine.jsonl"
-
-    def run(engine: PaperEngine, prompts: tuple[str, ...] = ("one", "two"), **options: object) -> int:
-        file.write_text("".join(json.dumps({"prompt": prompt}) + "\n" for prompt in prompts))
-        monkeypatch.setattr("app.commands.client.make_client", lambda: engine)
-        monkeypatch.setattr(command, "wanted_files", lambda settings: LoadSettings(target=ModelFile(path="/m/t.gguf")))
-        return command.run_bench_command({**OPTIONS, "prompts": str(file), **options})
-
-    return run
-
-
-def kept(home: Path) -> list[Any]:
-    return [json.loads(file.read_text()) for file in sorted((home / "bench").glob("*.json"))]
 
 
 def fails_on(number: int) -> PaperEngine:
