@@ -31,6 +31,9 @@ from engine.client import EngineClient
 from engine.protocol import GenerateSettings, LoadSettings
 
 DEFAULT_TOKENS = 256
+NOTHING_TO_COMPARE = (
+    'There is no prompt. Give one (slipstream compare "...") or pipe one in; --last and --chat take one of your chats.'
+)
 
 
 def run_compare(options: Mapping[str, Any]) -> int:
@@ -50,7 +53,7 @@ def run_compare(options: Mapping[str, Any]) -> int:
 def _given(options: Mapping[str, Any], settings: Settings) -> tuple[LoadSettings, GenerateSettings]:
     """The pair of the settings, and the prompt that was given."""
     load = wanted_files(settings)
-    return load, answer_request(settings, wanted_messages(options, settings), options)
+    return load, answer_request(settings, wanted_messages(options, settings, NOTHING_TO_COMPARE), options)
 
 
 def _stored(options: Mapping[str, Any]) -> tuple[LoadSettings, GenerateSettings] | None:
