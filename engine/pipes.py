@@ -69,7 +69,7 @@ def _id_of(line: bytes) -> int:
     try:
         request_id = json.loads(line)["id"]
         return request_id if isinstance(request_id, int) else 0
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return 0
 
 

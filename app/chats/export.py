@@ -15,6 +15,7 @@ from typing import Any, Final, Protocol
 from app import __version__, receipt
 from app.chats.records import Conversation, Figures, Message
 from app.clean import clean_line
+from app.json_text import parsed
 
 FORMAT: Final = "slipstream-chat"
 FORMAT_VERSION: Final = 1
@@ -210,7 +211,7 @@ def _message(message: Message, figures: Figures | None, attached: Sequence[Attac
 def _parsed(text: str | None) -> Any:
     """JSON as it was stored; what cannot be read stays a text."""
     try:
-        return None if text is None else json.loads(text)
+        return None if text is None else parsed(text)
     except ValueError:
         return text
 

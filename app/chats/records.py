@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
+
+from app.json_text import parsed
 
 if TYPE_CHECKING:  # pydantic costs more to import than the whole store; it is needed only to read figures
     from engine.protocol import Receipt
@@ -157,7 +158,7 @@ class Figures:
 def settings_from_json(text: str) -> Mapping[str, object]:
     """A chat's own settings; an unreadable entry counts as none."""
     try:
-        settings = json.loads(text)
+        settings = parsed(text)
     except ValueError:
         return {}
     return settings if isinstance(settings, dict) else {}

@@ -10,6 +10,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
+from app.json_text import parsed
+
 if TYPE_CHECKING:
     from engine.protocol import Receipt
 
@@ -46,5 +48,5 @@ def sealed(receipt: Receipt, token_ids: Sequence[int]) -> Receipt:
 def is_broken(receipt_json: str, token_ids: Sequence[int]) -> bool:
     """Whether a record bears a seal that is not its own. The JSON is taken as it is kept: what a later version fills
     in for fields that are not there must not break it. ValueError where it is none."""
-    kept = json.loads(receipt_json)
+    kept = parsed(receipt_json)
     return bool(kept.get("seal")) and kept["seal"] != Sealer(kept).seal(token_ids)

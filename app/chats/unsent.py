@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from app.chats import tree
 from app.chats.records import Unsent
 from app.chats.words import storable
+from app.json_text import parsed
 
 if TYPE_CHECKING:
     from app.chats.keeper import Keeper
@@ -123,7 +124,7 @@ def kept(db: sqlite3.Connection, chat: int) -> dict[str, tuple[float, Unsent]]:
 
 def _read(value: object, pastes: dict[int, str]) -> tuple[float, Unsent]:
     try:
-        changed, parts = json.loads(str(value))
+        changed, parts = parsed(str(value))
         text = tuple(part for part in parts if isinstance(part, str) or part in pastes)
         return float(changed), Unsent(text, {number: pastes[number] for number in text if isinstance(number, int)})
     except (ValueError, TypeError):

@@ -6,32 +6,32 @@ import asyncio
 import json
 import secrets
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
-from app import paths
 from app.clean import clean
 from app.commands import client
+from app.commands.bench_file import BenchFile
 from app.commands.errors import CANCELLED, FAILED, CommandError, say
 from app.commands.interrupts import interrupts
 from app.commands.options import answer_request
 from app.commands.stdout import Progress, print_text
 from app.commands.wanted import system_messages, wanted_files, wanted_settings
 from app.compare.bench import Bench, run_bench
-from app.compare.bench_report import as_csv, as_json, as_markdown, as_text
+from app.compare.bench_report import as_csv, as_json, as_markdown, as_text, cut_words
 from app.compare.runs import Run, RunFailed
 from app.compare.suite import BadSuite, Task, bundled, choose, own
 from app.compare.ways import BadWay, Way, read_ways
 from engine.client import EngineClient
-from engine.protocol import Described
+from engine.protocol import Described, Failed, PairInfo
 
 DEFAULT_TOKENS: Final = 128
+NOTHING: Final = "Nothing was measured, so nothing is kept."
 FORMS: Final = ("json", "csv", "markdown")
 
 
 def run_bench_command(options: Mapping[str, Any]) -> int:
-    """Returns the exit code: 0 measured, 1 error, 130 stopped before anything was whole."""
+    """Returns the exit code: 0 measured, 1 error, 130 stopped. What is whole by then is reported and kept."""
     form = _form(options)
     settings = wanted_settings(options)
     load = wanted_files(settings)
@@ -68,47 +68,73 @@ class _Benching:
     def __init__(self, engine: EngineClient, bench: Bench, form: str) -> None:
         self._engine, self._bench, self._form = engine, bench, form
         self._progress = Progress()
+        self._file = BenchFile(self._text)
+        self._described: Described | Failed | None = None
+        self._pair: PairInfo | None = None
+        self._run: Run | None = None
 
     async def run(self) -> int:
         engine, bench = self._engine, self._bench
         engine.wanted = bench.load
         try:
-            with interrupts(engine, self._stop):
-                described = await engine.describe()
-                await run_bench(engine, bench, changed=self._show, warming=self._warm)
-                pair = engine.pair
-        except RunFailed as error:
-            self._progress.clear()
-            say(str(error))
-            return FAILED
+            with interrupts(engine, self._stop, self._leave):
+                try:
+                    self._described = await engine.describe()
+                    await run_bench(engine, bench, changed=self._show, warming=self._warm)
+                except RunFailed:  # bench.failure has the words
+                    pass
+                finally:  # also where a fault of our own ends it
+                    self._pair = engine.pair or self._pair
+                    self._keep()
         finally:
             await engine.close()
-        self._progress.clear()
-        found = as_json(bench, pair, described if isinstance(described, Described) else None)
-        text = json.dumps(found, indent=1, ensure_ascii=False)
-        self._keep(text)
-        if self._form == "json":
-            print_text(text)
-        else:
-            forms = {"csv": lambda: as_csv(bench), "markdown": lambda: as_markdown(bench, pair)}
-            print_text(clean(forms.get(self._form, lambda: as_text(bench, pair))()))
-        return 0 if bench.runs_made else CANCELLED
+        self._report()
+        if bench.failure:
+            say(bench.failure)
+            return FAILED
+        return CANCELLED if bench.stopped else 0
 
-    def _keep(self, text: str) -> None:
-        """Beside the results of other days; a folder that cannot be written to is told and is no reason to fail."""
-        stamp = datetime.now(UTC).strftime("%Y-%m-%d-%H%M%S")
-        try:
-            file = paths.bench_dir() / f"{stamp}.json"
-            file.write_text(text, encoding="utf-8")
-        except (OSError, paths.FolderError) as error:
-            say(f"The results are not kept: {error}.")
-        else:
-            say(f"kept in {file}")
+    def _report(self) -> None:
+        """On stdout what was measured; on stderr the rest."""
+        bench = self._bench
+        self._progress.clear()
+        told: list[str] = []
+        if self._form in ("csv", "json") or not bench.runs_made:  # else the report itself has it
+            told += bench.left_out
+            told.append(cut_words(bench) if bench.runs_made else "" if bench.failure else NOTHING)
+        for sentence in (*told, self._file.outcome):
+            if sentence:
+                say(sentence)
+        if self._form == "json":
+            print_text(self._text())
+        elif bench.runs_made:
+            forms = {"csv": lambda: as_csv(bench), "markdown": lambda: as_markdown(bench, self._pair)}
+            print_text(clean(forms.get(self._form, lambda: as_text(bench, self._pair))()))
+
+    def _text(self) -> str:
+        described = self._described if isinstance(self._described, Described) else None
+        return json.dumps(as_json(self._bench, self._pair, described), indent=1, ensure_ascii=False)
+
+    def _keep(self) -> None:
+        """Where there is something to keep."""
+        if self._bench.runs_made:
+            self._file.write()
+
+    def _leave(self) -> None:
+        """The second Ctrl+C: nobody waits for the run that goes on."""
+        self._progress.clear()
+        self._keep()
+        say(self._file.outcome or NOTHING)
 
     def _warm(self, way: Way) -> None:
         self._progress.show(f"warming up {way.label}")
 
     def _show(self, task: Task, run: Run) -> None:
+        if run is not self._run:  # it begins now: nothing is measured at this moment
+            self._run = run
+            self._pair = self._engine.pair or self._pair  # a crash of the engine takes it away
+            if self._bench.runs_made:
+                self._file.now_and_then()
         left = self._bench.seconds_left
         words = "" if left is None else f", {_minutes(left)} left"
         made, wanted = self._bench.runs_made + 1, self._bench.runs_wanted

@@ -31,10 +31,13 @@ from engine.client import EngineClient
 from engine.protocol import GenerateSettings, LoadSettings
 
 DEFAULT_TOKENS = 256
+NOTHING_TO_COMPARE = (
+    'There is no prompt. Give one (slipstream compare "...") or pipe one in; --last and --chat take one of your chats.'
+)
 
 
 def run_compare(options: Mapping[str, Any]) -> int:
-    """Returns the exit code: 0 compared, 1 error, 130 stopped before every way had run once."""
+    """Returns the exit code: 0 compared, 1 error, 130 stopped. What is whole by then is reported."""
     settings = wanted_settings(options)
     try:
         ways = read_ways(options["ways"])
@@ -50,7 +53,7 @@ def run_compare(options: Mapping[str, Any]) -> int:
 def _given(options: Mapping[str, Any], settings: Settings) -> tuple[LoadSettings, GenerateSettings]:
     """The pair of the settings, and the prompt that was given."""
     load = wanted_files(settings)
-    return load, answer_request(settings, wanted_messages(options, settings), options)
+    return load, answer_request(settings, wanted_messages(options, settings, NOTHING_TO_COMPARE), options)
 
 
 def _stored(options: Mapping[str, Any]) -> tuple[LoadSettings, GenerateSettings] | None:
@@ -81,25 +84,29 @@ class _Comparing:
         self._progress = Progress()
 
     async def run(self) -> int:
-        self._engine.wanted = self._comparison.load
+        comparison, cause = self._comparison, None
+        self._engine.wanted = comparison.load
         try:
             with interrupts(self._engine, self._stop):
-                await conduct(self._engine, self._comparison, changed=self._show, warming=self._warm)
+                await conduct(self._engine, comparison, changed=self._show, warming=self._warm)
                 cause = await self._cause()
-        except RunFailed as error:
-            self._progress.clear()
-            say(str(error))
-            return FAILED
+        except RunFailed:  # comparison.failure has the words
+            pass
         finally:
             await self._engine.close()
         self._progress.clear()
-        return self._report(cause)
+        if comparison.rounds or not comparison.failure:
+            self._report(cause)
+        if comparison.failure:
+            say(comparison.failure)
+            return FAILED
+        return CANCELLED if comparison.stopped else 0
 
     async def _cause(self) -> Cause | None:
         forked = first_fork(self._comparison)
         return await explain(self._engine, *forked) if forked and not self._comparison.stopped else None
 
-    def _report(self, cause: Cause | None) -> int:
+    def _report(self, cause: Cause | None) -> None:
         comparison = self._comparison
         context = next((run.receipt.context for run in comparison.runs if run.receipt), 0)
         memory = [memory_of(way, comparison.load, context) if context else None for way in comparison.ways]
@@ -107,7 +114,6 @@ class _Comparing:
             print_text(json.dumps(as_json(comparison, memory, cause), indent=2, ensure_ascii=False))
         else:
             print_text(clean("\n".join(as_text(comparison, memory, cause))))
-        return 0 if comparison.rounds else CANCELLED
 
     def _warm(self, way: Way) -> None:
         self._progress.show(f"warming up {way.label}")

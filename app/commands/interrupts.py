@@ -17,9 +17,11 @@ CANCEL_AGAIN = 0.05
 
 
 @contextlib.contextmanager
-def interrupts(engine: EngineClient, stop: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Within, a Ctrl+C calls ``stop`` and cancels what the engine does until the block is left; another one ends this
-    process, which closes the engine's stdin and so ends the engine."""
+def interrupts(
+    engine: EngineClient, stop: Callable[[], None] = lambda: None, leave: Callable[[], None] = lambda: None
+) -> Iterator[None]:
+    """Within, a Ctrl+C calls ``stop`` and cancels what the engine does until the block is left; another one calls
+    ``leave`` and ends this process, which closes the engine's stdin and so ends the engine."""
     cancelling: asyncio.Task[None] | None = None
 
     async def cancel() -> None:
@@ -30,7 +32,10 @@ def interrupts(engine: EngineClient, stop: Callable[[], None] = lambda: None) ->
     def interrupted() -> None:
         nonlocal cancelling
         if cancelling is not None:
-            os._exit(CANCELLED)
+            try:
+                leave()
+            finally:
+                os._exit(CANCELLED)
         stop()
         cancelling = asyncio.ensure_future(cancel())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import sys
 import threading
+from typing import Final
 
 from app.commands.errors import CommandError, say
 
@@ -17,12 +18,15 @@ HINT_AFTER = 3.0
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
-def read_prompt(argument: str | None) -> str:
-    """The argument with standard input, when piped, after it."""
+NO_PROMPT: Final = 'There is no prompt. Give one (slipstream ask "...") or pipe one in.'
+
+
+def read_prompt(argument: str | None, nothing: str = NO_PROMPT) -> str:
+    """The argument with standard input, when piped, after it. ``nothing``: what to say where there is neither."""
     piped = _read_stdin()
     prompt = "\n\n".join(part for part in (valid_text(argument or ""), piped) if part.strip())
     if not prompt:
-        raise CommandError('There is no prompt. Give one (slipstream ask "...") or pipe one in.')
+        raise CommandError(nothing)
     return prompt
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from app.commands.errors import say
 from app.commands.options import effective_settings, wanted_pair
-from app.commands.prompt import read_prompt, valid_text
+from app.commands.prompt import NO_PROMPT, read_prompt, valid_text
 from app.settings import Settings
 from engine.protocol import LoadSettings, Message
 
@@ -33,7 +33,7 @@ def system_messages(settings: Settings) -> tuple[Message, ...]:
     return (Message(role="system", content=valid_text(settings.system)),) if settings.system else ()
 
 
-def wanted_messages(options: Mapping[str, Any], settings: Settings) -> tuple[Message, ...]:
-    """The prompt that was given, below the system prompt."""
-    prompt = Message(role="user", content=read_prompt(options["prompt"]))
+def wanted_messages(options: Mapping[str, Any], settings: Settings, nothing: str = NO_PROMPT) -> tuple[Message, ...]:
+    """The prompt that was given, below the system prompt. ``nothing``: what to say where none was."""
+    prompt = Message(role="user", content=read_prompt(options["prompt"], nothing))
     return (*system_messages(settings), prompt)

@@ -7,11 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 
-from app.compare.conduct import Comparison, one_round, warm_up
-from app.compare.runs import Engine, Run
+from app.compare.conduct import Comparison, hold, one_round, together, warm_up
+from app.compare.fitting import Cancelled, Engine, why_not
+from app.compare.runs import Run, RunFailed
 from app.compare.statistics import Estimate, estimate
 from app.compare.suite import Task
-from app.compare.verdict import identical, paired_ratios, whole
+from app.compare.verdict import identical, whole
 from app.compare.ways import Way
 from engine.protocol import GenerateSettings, LoadSettings
 
@@ -26,7 +27,11 @@ class Bench:
     load: LoadSettings
     repetitions: int
     comparisons: list[Comparison] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    """A sentence for each prompt that the loaded pair cannot answer; it is in ``tasks`` no longer."""
     stopped: bool = False
+    failure: str = ""
+    """What ended it before its time, in a sentence, where that was not a stop."""
 
     def __post_init__(self) -> None:
         self.comparisons = [
@@ -54,6 +59,12 @@ class Bench:
         return len(self.tasks) * len(self.ways) * self.repetitions
 
     @property
+    def runs_alone(self) -> int:
+        """Whole runs that are in no figure, since another way has none to hold against them."""
+        counted = sum(len(self.ways) * len(together(comparison, self.ways)) for comparison in self.comparisons)
+        return self.runs_made - counted
+
+    @property
     def seconds_left(self) -> float | None:
         """By the mean of the runs so far; None before the first."""
         seconds = [each for comparison in self.comparisons for each in comparison.seconds]
@@ -67,15 +78,48 @@ async def run_bench(
     changed: Callable[[Task, Run], None] = lambda task, run: None,
     warming: Callable[[Way], None] = lambda way: None,
 ) -> Bench:
-    """Warm up once, then every way on every prompt, as often as wanted. Set ``bench.stopped`` and cancel the engine's
-    request to end it early. Raises RunFailed."""
+    """Look whether the prompts fit, warm up once, then every way on every prompt, as often as wanted. Set
+    ``bench.stopped`` and cancel the engine's request to end it early. Raises RunFailed, whose words ``bench.failure``
+    has: what was measured before stays in ``bench``."""
+    try:
+        await _run(engine, bench, changed, warming)
+    except RunFailed as error:
+        bench.failure = str(error)
+        raise
+    return bench
+
+
+async def _run(
+    engine: Engine, bench: Bench, changed: Callable[[Task, Run], None], warming: Callable[[Way], None]
+) -> None:
+    if await hold(engine, bench.comparisons[0], bench.ways[0]):
+        await _leave_out(engine, bench)
+    bench.stopped = bench.stopped or bench.comparisons[0].stopped
+    if bench.stopped:
+        return
     await warm_up(engine, bench.comparisons[0], warming)
     for repetition in range(bench.repetitions):
         for place, (task, comparison) in enumerate(zip(bench.tasks, bench.comparisons, strict=True)):
             comparison.stopped = bench.stopped
             await one_round(engine, comparison, repetition, place=place, changed=partial(changed, task))
             bench.stopped = bench.stopped or comparison.stopped
-    return bench
+
+
+async def _leave_out(engine: Engine, bench: Bench) -> None:
+    """The prompts that do not fit, and say so. RunFailed where none does."""
+    fitting = []
+    try:
+        for task, comparison in zip(bench.tasks, bench.comparisons, strict=True):
+            if (reason := await why_not(engine, comparison.wanted)) is None:
+                fitting.append((task, comparison))
+            else:
+                bench.left_out.append(f"{task.name} is left out: {reason}")
+    except Cancelled:
+        bench.stopped = True
+        return
+    if not fitting:
+        raise RunFailed(f"No prompt can be answered. {bench.left_out[0]}")
+    bench.tasks, bench.comparisons = [task for task, _ in fitting], [comparison for _, comparison in fitting]
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +128,11 @@ class Line:
 
     category: str
     way: str
+    first: bool
+    """Whether this is the way that the others are held against: its factor is 1 by definition, once it has run."""
     ratio: Estimate | None
-    """Geometric mean of paired ratios with its 95 % interval; None for the first way itself."""
+    """Geometric mean of paired ratios with its 95 % interval; None for the first way itself, and where there is no
+    pair of runs to compare."""
     tokens_per_second: float | None
     acceptance: float | None
     tokens_per_pass: float | None
@@ -93,7 +140,8 @@ class Line:
 
 
 def summary(bench: Bench) -> list[Line]:
-    """A line for each category and way, then one for all categories, each of which weighs the same."""
+    """A line for each category and way, then one for all categories, each of which weighs the same. All of them over
+    what every way has: where a bench ended early, figures of unlike prompts would stand beside each other."""
     lines = [_line(bench, [category], category, way) for category in bench.categories for way in bench.ways]
     if len(bench.categories) > 1:
         lines += [_line(bench, bench.categories, "all", way) for way in bench.ways]
@@ -105,8 +153,10 @@ def _line(bench: Bench, categories: Sequence[str], name: str, way: Way) -> Line:
         [comparison for task, comparison in zip(bench.tasks, bench.comparisons, strict=True) if task.category == each]
         for each in categories
     ]
-    runs = [run for group in groups for comparison in group for run in comparison.of(way)]
-    ratios = [[ratio for comparison in group for ratio in paired_ratios(comparison, way, whole)] for group in groups]
+    place = bench.ways.index(way)
+    rounds = [[round_ for comparison in group for round_ in together(comparison, bench.ways)] for group in groups]
+    runs = [round_[place] for group in rounds for round_ in group]
+    ratios = [[ratio for round_ in group if (ratio := _ratio(round_[0], round_[place]))] for group in rounds]
     rates = [rate for run in runs if (rate := run.stats.decode_tokens_per_second)]
     accepted = sum(run.stats.accepted for run in runs)
     verified = accepted + sum(run.stats.rejected for run in runs)
@@ -114,12 +164,19 @@ def _line(bench: Bench, categories: Sequence[str], name: str, way: Way) -> Line:
     return Line(
         name,
         way.label,
+        way == bench.ways[0],
         None if way == bench.ways[0] else estimate(ratios),
         statistics.median(rates) if rates else None,
         accepted / verified if verified else None,
         tokens / passes if passes else None,
         len(runs),
     )
+
+
+def _ratio(base: Run, run: Run) -> float | None:
+    """How many times less time ``run`` took on the whole answer."""
+    one, other = whole(base), whole(run)
+    return one / other if one and other else None
 
 
 def same_everywhere(bench: Bench) -> tuple[int, int]:

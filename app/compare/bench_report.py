@@ -34,6 +34,9 @@ def as_json(bench: Bench, pair: PairInfo | None, described: Described | None) ->
         "ways": [way.label for way in bench.ways],
         "repetitions": bench.repetitions,
         "stopped": bench.stopped,
+        "failure": bench.failure or None,
+        "left_out": bench.left_out,
+        "runs_wanted": bench.runs_wanted,
         "identical": dict(zip(("prompts", "compared"), same_everywhere(bench), strict=True)),
         "summary": [asdict(line) for line in summary(bench)],
         "runs": [
@@ -61,7 +64,7 @@ def as_markdown(bench: Bench, pair: PairInfo | None) -> str:
     """The summary as a table."""
     rows = ["| " + " | ".join(COLUMNS) + " |", "|---|---|---:|---:|---:|---:|---:|"]
     rows += ["| " + " | ".join(_cells(line)) + " |" for line in summary(bench)]
-    return "\n".join([*_heading(bench, pair), "", *rows, "", same_words(bench), *_busy(bench)])
+    return "\n".join([*_heading(bench, pair), "", *rows, "", same_words(bench), *_notes(bench)])
 
 
 def as_text(bench: Bench, pair: PairInfo | None) -> str:
@@ -75,7 +78,7 @@ def as_text(bench: Bench, pair: PairInfo | None) -> str:
         ).rstrip()
         for row in table
     ]
-    return "\n".join([*_heading(bench, pair), "", *lines, "", same_words(bench), *_busy(bench)])
+    return "\n".join([*_heading(bench, pair), "", *lines, "", same_words(bench), *_notes(bench)])
 
 
 def same_words(bench: Bench) -> str:
@@ -90,17 +93,34 @@ def same_words(bench: Bench) -> str:
     return f"Identical answers by every way on {same} of {compared} prompts."
 
 
-def _busy(bench: Bench) -> list[str]:
-    return busy_words([run for comparison in bench.comparisons for run in comparison.runs])
+def cut_words(bench: Bench) -> str:
+    """How far a benchmark came that ended before its time, and what its figures are over; empty where it is whole."""
+    made, wanted = bench.runs_made, bench.runs_wanted
+    if made >= wanted:
+        return ""
+    ended = "Ended by a failure" if bench.failure else "Stopped"
+    words = f"{ended} after {made:,} of {many(wanted, 'run')} ({many(bench.repetitions, 'run')} of each way wanted)."
+    if not bench.runs_alone:
+        return words
+    return f"{words} The figures leave out {many(bench.runs_alone, 'run')} that not every way has made."
+
+
+def _notes(bench: Bench) -> list[str]:
+    busy = busy_words([run for comparison in bench.comparisons for run in comparison.runs])
+    return [*bench.left_out, *busy]
 
 
 def _heading(bench: Bench, pair: PairInfo | None) -> list[str]:
+    cut = [words] if (words := cut_words(bench)) else []
     if pair is None:
-        return []
+        return cut
     draft = f" + {model_name(pair.draft)}" if pair.draft else ""
-    measured = f"{many(len(bench.tasks), 'prompt')}, {many(bench.repetitions, 'run')} of each way"
+    measured = many(len(bench.tasks), "prompt")
+    if not cut:
+        measured += f", {many(bench.repetitions, 'run')} of each way"
     return [
         f"{model_name(pair.target)}{draft}: {measured}, {many(pair.threads, 'thread')}, {pair.badge}",
+        *cut,
         f"factor: {factor_words('mean_factor', bench.ways[0].label)}",
     ]
 
@@ -109,9 +129,16 @@ def _cells(line: Line) -> list[str]:
     return [
         line.category,
         line.way,
-        "1" if line.ratio is None else str(line.ratio),
+        _factor(line),
         "–" if line.tokens_per_second is None else f"{line.tokens_per_second:.1f}",
         "–" if line.acceptance is None else f"{100 * line.acceptance:.0f} %",
         "–" if line.tokens_per_pass is None else f"{line.tokens_per_pass:.2f}",
         str(line.runs),
     ]
+
+
+def _factor(line: Line) -> str:
+    """Only what was measured: a dash where there is no pair of runs, and where the first way has not run."""
+    if line.ratio is not None:
+        return str(line.ratio)
+    return "1" if line.first and line.runs else "–"

@@ -37,6 +37,8 @@ class Comparison:
     notes: list[str] = field(default_factory=list)
     """What the reader of the figures has to know."""
     stopped: bool = False
+    failure: str = ""
+    """What ended it before its time, in a sentence, where that was not a stop."""
     seconds: list[float] = field(default_factory=list)
     """What the whole runs took, by a clock outside the engine."""
 
@@ -71,10 +73,15 @@ async def conduct(
     warming: Callable[[Way], None] = lambda way: None,
 ) -> Comparison:
     """Warm up, then run. ``changed`` hears of every piece of a run, ``warming`` of every warm-up. Set
-    ``comparison.stopped`` and cancel the engine's request to end it early: what is whole stays. Raises RunFailed."""
-    await warm_up(engine, comparison, warming)
-    for repetition in range(comparison.repetitions):
-        await one_round(engine, comparison, repetition, changed=changed)
+    ``comparison.stopped`` and cancel the engine's request to end it early: what is whole stays. Raises RunFailed, whose
+    words ``comparison.failure`` has."""
+    try:
+        await warm_up(engine, comparison, warming)
+        for repetition in range(comparison.repetitions):
+            await one_round(engine, comparison, repetition, changed=changed)
+    except RunFailed as error:
+        comparison.failure = str(error)
+        raise
     return comparison
 
 

@@ -11,6 +11,7 @@ from app.compare.causes import Cause
 from app.compare.conduct import Comparison
 from app.compare.runs import Run
 from app.compare.verdict import FACTOR, Row, factor_legend, first_fork, identical, speedup, table, verdict, whole
+from app.receipt_words import many
 
 
 def as_json(comparison: Comparison, memory: Sequence[int | None], cause: Cause | None) -> dict[str, Any]:
@@ -27,6 +28,7 @@ def as_json(comparison: Comparison, memory: Sequence[int | None], cause: Cause |
         "peak_memory": {way.label: _peak(comparison.of(way)) for way in comparison.ways},
         "rounds": comparison.rounds,
         "stopped": comparison.stopped,
+        "failure": comparison.failure or None,
         "notes": [*busy_words(comparison.runs), *comparison.notes],
         "seed": wanted.seed,
         "settings": wanted.model_dump(mode="json", exclude={"messages", "prompt_ids"}),
@@ -58,6 +60,10 @@ def run_json(run: Run) -> dict[str, Any]:
 def as_text(comparison: Comparison, memory: Sequence[int | None], cause: Cause | None) -> list[str]:
     """The table and the sentences below it, a line each."""
     lines = [*_table(comparison, table(comparison, memory)), "", factor_legend(comparison)]
+    if comparison.stopped or comparison.failure:
+        ended = "Ended by a failure" if comparison.failure else "Stopped"
+        made = f"{many(len(_whole(comparison)), 'run')} of {comparison.repetitions * len(comparison.ways):,}"
+        lines.append(f"{ended} after {made}: {many(comparison.rounds, 'run')} of each way.")
     lines.append(same_words(comparison, cause))
     lines.append(verdict(comparison, memory))
     return [*lines, *busy_words(comparison.runs), *comparison.notes]
@@ -78,7 +84,7 @@ def busy_words(runs: Sequence[Run]) -> list[str]:
 def same_words(comparison: Comparison, cause: Cause | None) -> str:
     """Whether the answers are the same, in words: compared, never assumed."""
     same = identical(comparison)
-    runs = [run for run in comparison.runs if run.whole]
+    runs = _whole(comparison)
     if same is None:
         return "There are no two answers to compare yet."
     if not same:
@@ -86,6 +92,10 @@ def same_words(comparison: Comparison, cause: Cause | None) -> str:
         return cause.words if cause else f"The answers differ from token {forked[2] + 1 if forked else 1} on."
     mode = f", {runs[0].receipt.mode}" if runs[0].receipt else ""
     return f"Identical: {len(runs[0].token_ids):,} tokens in all {len(runs)} runs{mode}."
+
+
+def _whole(comparison: Comparison) -> list[Run]:
+    return [run for run in comparison.runs if run.whole]
 
 
 def _table(comparison: Comparison, rows: list[Row]) -> list[str]:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from app.json_text import parsed
 from app.library.data import shipped
 from engine.protocol import Message
 
 MOST_BYTES: Final = 64 * 1024 * 1024
 UNSORTED: Final = "own"
+
+_HALF: Final = re.compile("[\ud800-\udfff]")
+"""What JSON can spell and no text can hold."""
 
 
 class BadSuite(ValueError):
@@ -27,6 +31,13 @@ class Task:
     category: str
     messages: tuple[Message, ...] = ()
     prompt_ids: tuple[int, ...] = ()
+    where: str = ""
+    """File and line that it comes from."""
+
+    @property
+    def name(self) -> str:
+        """For sentences about it."""
+        return self.where or f"Prompt {self.id}"
 
 
 def bundled() -> list[Task]:
@@ -76,12 +87,18 @@ def _read(text: str, name: str) -> list[Task]:
 
 def _task(line: str, where: str, number: int) -> Task:
     try:
-        found = json.loads(line)
+        found = parsed(line)
     except ValueError as error:
         raise BadSuite(f"{where}: no JSON object ({error}).") from error
     if not isinstance(found, dict):
         raise BadSuite(f"{where}: no JSON object.")
-    return Task(str(found.get("id", number)), str(found.get("category", UNSORTED)), _messages(found, where))
+    names = found.get("id", number), found.get("category", UNSORTED)
+    if not all(isinstance(name, (str, int, float)) for name in names):
+        raise BadSuite(f'{where}: "id" and "category" must be texts.')
+    task = Task(str(names[0]), str(names[1]), _messages(found, where), where=where)
+    if _HALF.search("".join((task.id, task.category, *(message.content for message in task.messages)))):
+        raise BadSuite(f"{where}: a text with half a character in it (\\ud800 to \\udfff without its other half).")
+    return task
 
 
 def _messages(found: dict[str, Any], where: str) -> tuple[Message, ...]:

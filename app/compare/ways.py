@@ -71,4 +71,8 @@ def _read(word: str) -> Way:
     mode: SpeculationMode = next(mode for mode in MODES if mode == match[1])
     if mode == "off" and (length or match[3]):
         raise BadWay("Without speculation there is no draft to give a length or a file to.")
+    if mode == "lookup" and match[3]:
+        raise BadWay(
+            "Lookup proposes from the text so far, so there is no draft to give a file to: draft=FILE, auto=FILE."
+        )
     return Way(mode, length, match[3])

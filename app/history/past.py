@@ -3,13 +3,13 @@ on a connection of its own; receipts are not read whole: the prompt's tokens sta
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from app.chats.readonly import read_rows
+from app.json_text import parsed
 
 ANSWERS: Final = 1000
 """The newest answers that are looked at, of all pairs together."""
@@ -80,7 +80,7 @@ def read_past(file: Path | None, most: int = ANSWERS) -> Past:
     found, damaged = list[PastAnswer](), 0
     for number, receipt, stats in read_rows(file, _QUERY, (most,)):
         try:
-            answer = _answer(number, json.loads(receipt or ""), json.loads(stats or ""))
+            answer = _answer(number, parsed(receipt or ""), parsed(stats or ""))
         except ValueError:
             damaged += 1
         else:

@@ -76,6 +76,7 @@ def judge(found: Measured) -> Card:
         _exact_row(found.tested, found.pair),
         _share_row(runs[found.bench.ways[0]]),
         _load_row(found.foreign),
+        *([_left_out_row(found.bench)] if found.bench.left_out else []),
     ]
     return Card(tuple(rows), best, expected, _limit(rows, best), curve, rival)
 
@@ -263,6 +264,12 @@ def _load_row(foreign: float | None) -> Row:
     quiet = foreign <= 0.15
     words = "cores were used by other processes meanwhile"
     return Row("other work", f"{foreign:.1f}", words if quiet else f"{words}; measure again when they are done", quiet)
+
+
+def _left_out_row(bench: Bench) -> Row:
+    many = len(bench.left_out)
+    words = "prompt was not answered" if many == 1 else "prompts were not answered"
+    return Row("left out", str(many), f"{words}: {bench.left_out[0]}")
 
 
 def _limit(rows: Sequence[Row], best: str | None) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 from app.chats.proof import left_out_words
-from app.compare import runs
+from app.compare import fitting
 from app.compare.bench import Bench, run_bench
 from app.compare.memory import memory_of
 from app.compare.runs import Run, RunFailed
@@ -29,7 +29,7 @@ LOOKED_AT: Final = 200
 """The newest answers among which those of this model are looked for."""
 
 
-class Engine(runs.Engine, Protocol):
+class Engine(fitting.Engine, Protocol):
     """What the score needs of :class:`engine.client.EngineClient`."""
 
     async def self_test(self) -> SelfTested | Failed: ...

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 
 from engine.protocol import (
+    Counted,
+    ErrorCode,
     Failed,
     Finished,
     FinishReason,
@@ -13,6 +15,7 @@ from engine.protocol import (
     Loaded,
     Loading,
     LoadSettings,
+    Message,
     PairInfo,
     Prefilling,
     Progress,
@@ -41,6 +44,10 @@ class PaperEngine:
     notes: tuple[str, ...] = ()
     """In the receipts of answers that were drafted."""
     process: int | None = None
+    failing: Callable[[GenerateSettings], Failed | None] = lambda settings: None
+    """What an answer fails with."""
+    uncounted: ErrorCode | None = None
+    """Why nothing can be counted."""
 
     @property
     def pid(self) -> int | None:
@@ -57,6 +64,9 @@ class PaperEngine:
     async def generate(self, settings: GenerateSettings) -> AsyncGenerator[Event, None]:
         nth = sum(other.speculation == settings.speculation for other in self.asked)
         self.asked.append(settings)
+        if failed := self.failing(settings):
+            yield failed
+            return
         ids = self.ids(settings)
         yield TextDelta(id=1, text="hello", token_ids=ids, sources="t" * len(ids))
         drafts = settings.speculation != "off"
@@ -78,6 +88,27 @@ class PaperEngine:
                 update={"mode": "exact"}
             ),
         )
+
+    async def count(
+        self, messages: Sequence[Message] = (), *, text: str | None = None, thinking: bool | None = None
+    ) -> Counted | Failed:
+        """A token a word."""
+        if self.uncounted:
+            return Failed(id=1, code=self.uncounted, message="It was not counted.")
+        assert self.pair is not None, "nothing is loaded"
+        return Counted(id=1, tokens=sum(len(said.content.split()) for said in messages), context=self.pair.context)
+
+    wanted: LoadSettings | None = None
+    closed: bool = False
+
+    async def describe(self) -> Failed:
+        return Failed(id=1, code=ErrorCode.INTERNAL, message="Paper has no build.")
+
+    async def cancel(self) -> None:
+        pass
+
+    async def close(self) -> None:
+        self.closed = True
 
     async def replay(self, wanted: Replay) -> AsyncGenerator[Loading | Loaded | Prefilling | Replayed | Failed, None]:
         self.replayed.append(wanted)

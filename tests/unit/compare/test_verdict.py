@@ -179,6 +179,23 @@ def test_text_and_json_say_the_same() -> None:
     assert any(line.startswith("whole answer") and "2.00x  (2.00 – 2.20)" in line for line in lines)
 
 
+@pytest.mark.parametrize(
+    ("whole", "words"),
+    [
+        (6, None),
+        (3, "Stopped after 3 runs of 6: 1 run of each way."),
+        (1, "Stopped after 1 run of 6: 0 runs of each way."),
+    ],
+)
+def test_a_comparison_that_was_stopped_says_so(whole: int, words: str | None) -> None:
+    comparison = made([9, 2.0, 2.4, 2.2], [9, 1.0, 1.2, 1.0])
+    for run in comparison.runs[whole:]:
+        run.finish_reason = "cancelled"
+    comparison.stopped = words is not None
+    lines = as_text(comparison, MEMORY, None)
+    assert [line for line in lines if line.startswith("Stopped")] == ([words] if words else [])
+
+
 def test_a_busy_neighbour_is_told() -> None:
     comparison = made([9, 2.0, 2.4, 2.2], [9, 1.0, 1.2, 1.0])
     for run in comparison.runs:

@@ -22,6 +22,9 @@ def test_modes_lengths_and_drafts() -> None:
         ("off,fast", "'fast' is no way to answer. Known: off, lookup, draft, auto; a length: lookup:4"),
         ("off,lookup:0", "The longest draft must be 1 to 64 tokens, not 0."),
         ("off:3,auto", "Without speculation there is no draft"),
+        ("off=d.gguf,auto", "Without speculation there is no draft"),
+        ("off,lookup=d.gguf", "Lookup proposes from the text so far, so there is no draft to give a file to"),
+        ("off,lookup:4=d.gguf", "Lookup proposes from the text so far, so there is no draft to give a file to"),
     ],
 )
 def test_what_is_no_way_is_said_in_words(text: str, words: str) -> None:

@@ -142,3 +142,12 @@ def test_without_a_self_test_nothing_is_claimed_about_passes() -> None:
     values = {row.name: row.value for row in card.rows}
     assert values["longer passes"] == values["break-even"] == "–"
     assert card.curve == ()
+
+
+def test_prompts_that_were_left_out_are_a_row() -> None:
+    found = measured(1.0, result=outcome_of())
+    assert "left out" not in {row.name for row in judge(found).rows}
+    found.bench.left_out.append("Prompt 8 is left out: its prompt is 8,192 tokens long.")
+    (row,) = [row for row in judge(found).rows if row.name == "left out"]
+    words = "prompt was not answered: Prompt 8 is left out: its prompt is 8,192 tokens long."
+    assert (row.value, row.words, row.good) == ("1", words, None)
