@@ -109,7 +109,9 @@ class _Comparing:
     def _report(self, cause: Cause | None) -> None:
         comparison = self._comparison
         context = next((run.receipt.context for run in comparison.runs if run.receipt), 0)
-        memory = [memory_of(way, comparison.load, context) if context else None for way in comparison.ways]
+        memory = [
+            memory_of(way, comparison.load, context, comparison.refused) if context else None for way in comparison.ways
+        ]
         if self._json:
             print_text(json.dumps(as_json(comparison, memory, cause), indent=2, ensure_ascii=False))
         else:

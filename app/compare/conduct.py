@@ -36,6 +36,8 @@ class Comparison:
     runs: list[Run] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What the reader of the figures has to know."""
+    refused: set[Way] = field(default_factory=set)
+    """Ways that run without their draft: it was refused, and lookup alone proposes."""
     stopped: bool = False
     failure: str = ""
     """What ended it before its time, in a sentence, where that was not a stop."""
@@ -158,6 +160,8 @@ async def hold(engine: Engine, comparison: Comparison, way: Way) -> bool:
     if reason is not None:
         raise RunFailed(f"{way.label} is not possible here: {reason}.")
     refused = engine.pair.draft_refused if engine.pair and way.mode == "auto" else None
+    if refused:
+        comparison.refused.add(way)
     if refused and (note := f"{way.label}: draft refused: {refused}; lookup alone proposes") not in comparison.notes:
         comparison.notes.append(note)
     return not comparison.stopped
