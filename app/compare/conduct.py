@@ -6,11 +6,13 @@ used), with the same seed. Lookup sees the run's own prompt and answer, since th
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Final
 
 from app.compare.memory import PeakMemory
@@ -41,6 +43,8 @@ class Comparison:
     stopped: bool = False
     failure: str = ""
     """What ended it before its time, in a sentence, where that was not a stop."""
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    """Of its runs; comparisons that take turns share them."""
     seconds: list[float] = field(default_factory=list)
     """What the whole runs took, by a clock outside the engine."""
 
@@ -112,7 +116,7 @@ async def one_round(
             return
         if not await hold(engine, comparison, way):
             return
-        run = Run(way, repetition)
+        run = Run(way, repetition, number=next(comparison.numbers), started=datetime.now(UTC))
         comparison.runs.append(run)
         changed(run)
         neighbours = Neighbours()

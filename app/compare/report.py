@@ -44,6 +44,8 @@ def _peak(runs: Sequence[Run]) -> int | None:
 def run_json(run: Run) -> dict[str, Any]:
     """One run with its figures and its receipt."""
     return {
+        "number": run.number,
+        "started": started_at(run),
         "way": run.way.label,
         "repetition": run.repetition,
         "finish_reason": run.finish_reason,
@@ -55,6 +57,11 @@ def run_json(run: Run) -> dict[str, Any]:
         "stats": run.stats.model_dump(mode="json"),
         "receipt": run.receipt.model_dump(mode="json") if run.receipt else None,
     }
+
+
+def started_at(run: Run) -> str | None:
+    """UTC, ISO 8601."""
+    return None if run.started is None else run.started.isoformat(timespec="milliseconds")
 
 
 def as_text(comparison: Comparison, memory: Sequence[int | None], cause: Cause | None) -> list[str]:

@@ -174,7 +174,8 @@ def test_text_and_json_say_the_same() -> None:
     assert found["verdict"] in lines
     assert found["identical"] is True
     assert found["speedup"]["auto"]["median"] == 2.0
-    assert len(found["runs"]) == 6
+    assert [run["number"] for run in found["runs"]] == [1, 2, 3, 4, 5, 6]
+    assert all(run["started"].endswith("+00:00") for run in found["runs"])
     assert found["runs"][0]["stats"]["total_seconds"] == 2.0
     assert any(line.startswith("whole answer") and "2.00x  (2.00 – 2.20)" in line for line in lines)
 
