@@ -78,6 +78,7 @@ def as_text(comparison: Comparison, memory: Sequence[int | None], cause: Cause |
 
 def busy_words(runs: Sequence[Run]) -> list[str]:
     """A warning where other processes used the machine: such times are theirs as well."""
+    runs = [run for run in runs if run.whole]  # no other is in a figure
     shares = [run.foreign for run in runs if run.busy and run.foreign is not None]
     if not shares:
         return []

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from app.compare.conduct import Comparison, conduct
-from app.compare.report import as_json, as_text, same_words
+from app.compare.report import as_json, as_text, busy_words, same_words
 from app.compare.verdict import faster_way, identical, table, verdict
 from app.compare.ways import Way, read_ways
 from engine.protocol import GenerateSettings, ModelFile
@@ -209,3 +209,5 @@ def test_a_busy_neighbour_is_told() -> None:
     )
     assert words in as_text(comparison, MEMORY, None)
     assert as_json(comparison, MEMORY, None)["notes"] == [words]
+    comparison.runs[-1].finish_reason = "cancelled"
+    assert busy_words(comparison.runs)[0].startswith("Other processes used 0.9 cores during 2 of 5 runs;")
