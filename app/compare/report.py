@@ -110,9 +110,22 @@ def _table(comparison: Comparison, rows: list[Row]) -> list[str]:
     labels = [way.label for way in comparison.ways]
     width = max(14, *(len(label) for label in labels), *(len(cell) for row in rows for cell in row.cells))
     name = max(len(row.name) for row in rows)
-    lines = [f"{'':<{name}}" + "".join(f"  {label:>{width}}" for label in labels) + f"   {FACTOR}"]
-    for row in rows:
-        ratios = "   ".join(str(ratio) for ratio in row.ratios if ratio is not None)
-        cells = "".join(f"  {cell:>{width}}" for cell in row.cells)
-        lines.append(f"{row.name:<{name}}{cells}   {ratios}".rstrip())
-    return lines
+    factors = [_factors(row, len(labels) - 1) for row in rows]
+    heads = [FACTOR] if len(labels) == 2 else [f"{FACTOR} {label}" for label in labels[1:]]
+    columns = [max(map(len, column)) for column in zip(heads, *factors, strict=True)]
+    named = zip(
+        ["", *(row.name for row in rows)], [labels, *(row.cells for row in rows)], [heads, *factors], strict=True
+    )
+    return [
+        (
+            f"{title:<{name}}"
+            + "".join(f"  {cell:>{width}}" for cell in cells)
+            + "".join(f"   {factor:<{column}}" for factor, column in zip(each, columns, strict=True))
+        ).rstrip()
+        for title, cells, each in named
+    ]
+
+
+def _factors(row: Row, ways: int) -> list[str]:
+    """One for each way behind the first, in a column of its own; blank for figures that have none."""
+    return ["–" if ratio is None else str(ratio) for ratio in row.ratios] if row.ratios else [""] * ways

@@ -197,6 +197,19 @@ def test_a_comparison_that_was_stopped_says_so(whole: int, words: str | None) ->
     assert [line for line in lines if line.startswith("Stopped")] == ([words] if words else [])
 
 
+def test_every_factor_stands_under_its_own_way() -> None:
+    """Also where a way between has none yet."""
+    comparison = alike((OFF, Way("lookup"), AUTO), ("auto",))
+    head, first, *_ = as_text(comparison, [None] * 3, None)
+    for label, factor in (("lookup", "1.05x"), ("auto", "2.00x")):
+        assert head.index(f"factor {label}") == first.index(factor)
+    for run in comparison.of(Way("lookup")):
+        run.finish_reason = "cancelled"
+    head, first, *_ = as_text(comparison, [None] * 3, None)
+    assert head.index("factor auto") == first.index("2.00x")
+    assert first[head.index("factor lookup")] == "–"
+
+
 def test_a_busy_neighbour_is_told() -> None:
     comparison = made([9, 2.0, 2.4, 2.2], [9, 1.0, 1.2, 1.0])
     for run in comparison.runs:
