@@ -86,30 +86,28 @@ class _Benching:
                 finally:  # also where a fault of our own ends it
                     self._pair = engine.pair or self._pair
                     self._keep()
-        finally:
+                self._report()
+        finally:  # at last: a Ctrl+C while the engine ends takes nothing along
             await engine.close()
-        self._report()
         if bench.failure:
-            say(bench.failure)
             return FAILED
         return CANCELLED if bench.stopped else 0
 
     def _report(self) -> None:
         """On stdout what was measured; on stderr the rest."""
         bench = self._bench
-        self._progress.clear()
         told: list[str] = []
         if self._form in ("csv", "json") or not bench.runs_made:  # else the report itself has it
             told += bench.left_out
             told.append(cut_words(bench) if bench.runs_made else "" if bench.failure else NOTHING)
-        for sentence in (*told, self._file.outcome):
-            if sentence:
-                say(sentence)
         if self._form == "json":
             print_text(self._text())
         elif bench.runs_made:
             forms = {"csv": lambda: as_csv(bench), "markdown": lambda: as_markdown(bench, self._pair)}
             print_text(clean(forms.get(self._form, lambda: as_text(bench, self._pair))()))
+        for sentence in (*told, bench.failure):
+            if sentence:
+                say(sentence)
 
     def _text(self) -> str:
         described = self._described if isinstance(self._described, Described) else None
@@ -117,14 +115,16 @@ class _Benching:
 
     def _keep(self) -> None:
         """Where there is something to keep."""
+        self._progress.clear()
         if self._bench.runs_made:
             self._file.write()
+            say(self._file.outcome)
 
     def _leave(self) -> None:
         """The second Ctrl+C: nobody waits for the run that goes on."""
-        self._progress.clear()
         self._keep()
-        say(self._file.outcome or NOTHING)
+        if not self._bench.runs_made:
+            say(NOTHING)
 
     def _warm(self, way: Way) -> None:
         self._progress.show(f"warming up {way.label}")

@@ -88,15 +88,16 @@ class _Comparing:
         self._engine.wanted = comparison.load
         try:
             with interrupts(self._engine, self._stop):
-                await conduct(self._engine, comparison, changed=self._show, warming=self._warm)
-                cause = await self._cause()
-        except RunFailed:  # comparison.failure has the words
-            pass
-        finally:
+                try:
+                    await conduct(self._engine, comparison, changed=self._show, warming=self._warm)
+                    cause = await self._cause()
+                except RunFailed:  # comparison.failure has the words
+                    pass
+                self._progress.clear()
+                if comparison.rounds or not comparison.failure:
+                    self._report(cause)
+        finally:  # at last: a Ctrl+C while the engine ends takes nothing along
             await self._engine.close()
-        self._progress.clear()
-        if comparison.rounds or not comparison.failure:
-            self._report(cause)
         if comparison.failure:
             say(comparison.failure)
             return FAILED
@@ -109,7 +110,9 @@ class _Comparing:
     def _report(self, cause: Cause | None) -> None:
         comparison = self._comparison
         context = next((run.receipt.context for run in comparison.runs if run.receipt), 0)
-        memory = [memory_of(way, comparison.load, context) if context else None for way in comparison.ways]
+        memory = [
+            memory_of(way, comparison.load, context, comparison.refused) if context else None for way in comparison.ways
+        ]
         if self._json:
             print_text(json.dumps(as_json(comparison, memory, cause), indent=2, ensure_ascii=False))
         else:

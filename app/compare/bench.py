@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -34,6 +35,7 @@ class Bench:
     """What ended it before its time, in a sentence, where that was not a stop."""
 
     def __post_init__(self) -> None:
+        numbers = itertools.count(1)
         self.comparisons = [
             Comparison(
                 self.ways,
@@ -42,6 +44,7 @@ class Bench:
                 ),
                 self.load,
                 self.repetitions,
+                numbers=numbers,
             )
             for task in self.tasks
         ]
@@ -49,6 +52,12 @@ class Bench:
     @property
     def categories(self) -> list[str]:
         return list(dict.fromkeys(task.category for task in self.tasks))
+
+    @property
+    def in_order(self) -> list[tuple[Task, Run]]:
+        """Every run with its task, in the order in which they were made."""
+        every = [(task, run) for task, each in zip(self.tasks, self.comparisons, strict=True) for run in each.runs]
+        return sorted(every, key=lambda pair: pair[1].number)
 
     @property
     def runs_made(self) -> int:

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from app import __version__
 from app.compare.bench import Bench, Line, same_everywhere, summary
-from app.compare.report import busy_words, run_json
+from app.compare.report import busy_words, run_json, started_at
 from app.receipt_words import many
 from app.tui.names import model_name
 from engine.protocol import Described, PairInfo
@@ -39,24 +39,20 @@ def as_json(bench: Bench, pair: PairInfo | None, described: Described | None) ->
         "runs_wanted": bench.runs_wanted,
         "identical": dict(zip(("prompts", "compared"), same_everywhere(bench), strict=True)),
         "summary": [asdict(line) for line in summary(bench)],
-        "runs": [
-            {"task": task.id, "category": task.category, **run_json(run)}
-            for task, comparison in zip(bench.tasks, bench.comparisons, strict=True)
-            for run in comparison.runs
-        ],
+        "runs": [{"task": task.id, "category": task.category, **run_json(run)} for task, run in bench.in_order],
     }
 
 
 def as_csv(bench: Bench) -> str:
-    """A line for each run."""
+    """A line for each run, in the order in which they were made."""
     out = io.StringIO()
     names = ("total_seconds", "time_to_first_token", "decode_tokens_per_second", "output_tokens", "drafted", "accepted")
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["task", "category", "way", "repetition", "finish_reason", *names])
-    for task, comparison in zip(bench.tasks, bench.comparisons, strict=True):
-        for run in comparison.runs:
-            figures = [getattr(run.stats, name) for name in names]
-            writer.writerow([task.id, task.category, run.way.label, run.repetition, run.finish_reason, *figures])
+    writer.writerow(["number", "started", "task", "category", "way", "repetition", "finish_reason", *names])
+    for task, run in bench.in_order:
+        figures = [getattr(run.stats, name) for name in names]
+        made = [run.number, started_at(run), task.id, task.category, run.way.label, run.repetition, run.finish_reason]
+        writer.writerow([*made, *figures])
     return out.getvalue().rstrip("\n")
 
 

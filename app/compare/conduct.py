@@ -6,11 +6,13 @@ used), with the same seed. Lookup sees the run's own prompt and answer, since th
 
 from __future__ import annotations
 
+import itertools
 import os
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from typing import Final
 
 from app.compare.memory import PeakMemory
@@ -36,9 +38,13 @@ class Comparison:
     runs: list[Run] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     """What the reader of the figures has to know."""
+    refused: set[Way] = field(default_factory=set)
+    """Ways that run without their draft: it was refused, and lookup alone proposes."""
     stopped: bool = False
     failure: str = ""
     """What ended it before its time, in a sentence, where that was not a stop."""
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    """Of its runs; comparisons that take turns share them."""
     seconds: list[float] = field(default_factory=list)
     """What the whole runs took, by a clock outside the engine."""
 
@@ -110,7 +116,7 @@ async def one_round(
             return
         if not await hold(engine, comparison, way):
             return
-        run = Run(way, repetition)
+        run = Run(way, repetition, number=next(comparison.numbers), started=datetime.now(UTC))
         comparison.runs.append(run)
         changed(run)
         neighbours = Neighbours()
@@ -158,6 +164,8 @@ async def hold(engine: Engine, comparison: Comparison, way: Way) -> bool:
     if reason is not None:
         raise RunFailed(f"{way.label} is not possible here: {reason}.")
     refused = engine.pair.draft_refused if engine.pair and way.mode == "auto" else None
+    if refused:
+        comparison.refused.add(way)
     if refused and (note := f"{way.label}: draft refused: {refused}; lookup alone proposes") not in comparison.notes:
         comparison.notes.append(note)
     return not comparison.stopped

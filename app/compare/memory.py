@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -19,11 +19,11 @@ RESET_PEAK: Final = "5"
 """Written to ``clear_refs``: the high-water mark of the resident memory starts anew (proc(5), Linux 4.0)."""
 
 
-def memory_of(way: Way, load: LoadSettings, context: int) -> int | None:
+def memory_of(way: Way, load: LoadSettings, context: int, refused: Collection[Way] = ()) -> int | None:
     """Bytes of the pair with its draft, or of the target alone, estimated as ``models check`` does; None where a file
-    cannot be read."""
+    cannot be read. ``refused``: ways whose draft is not used."""
     wanted = way.load(load)
-    drafts = wanted.draft is not None and way.mode in ("draft", "auto")
+    drafts = wanted.draft is not None and way.mode in ("draft", "auto") and way not in refused
     try:
         target = _shape(wanted.target.path)
         draft = _shape(wanted.draft.path) if drafts and wanted.draft is not None else None

@@ -44,6 +44,8 @@ def _peak(runs: Sequence[Run]) -> int | None:
 def run_json(run: Run) -> dict[str, Any]:
     """One run with its figures and its receipt."""
     return {
+        "number": run.number,
+        "started": started_at(run),
         "way": run.way.label,
         "repetition": run.repetition,
         "finish_reason": run.finish_reason,
@@ -55,6 +57,11 @@ def run_json(run: Run) -> dict[str, Any]:
         "stats": run.stats.model_dump(mode="json"),
         "receipt": run.receipt.model_dump(mode="json") if run.receipt else None,
     }
+
+
+def started_at(run: Run) -> str | None:
+    """UTC, ISO 8601."""
+    return None if run.started is None else run.started.isoformat(timespec="milliseconds")
 
 
 def as_text(comparison: Comparison, memory: Sequence[int | None], cause: Cause | None) -> list[str]:
@@ -71,6 +78,7 @@ def as_text(comparison: Comparison, memory: Sequence[int | None], cause: Cause |
 
 def busy_words(runs: Sequence[Run]) -> list[str]:
     """A warning where other processes used the machine: such times are theirs as well."""
+    runs = [run for run in runs if run.whole]  # no other is in a figure
     shares = [run.foreign for run in runs if run.busy and run.foreign is not None]
     if not shares:
         return []
@@ -102,9 +110,22 @@ def _table(comparison: Comparison, rows: list[Row]) -> list[str]:
     labels = [way.label for way in comparison.ways]
     width = max(14, *(len(label) for label in labels), *(len(cell) for row in rows for cell in row.cells))
     name = max(len(row.name) for row in rows)
-    lines = [f"{'':<{name}}" + "".join(f"  {label:>{width}}" for label in labels) + f"   {FACTOR}"]
-    for row in rows:
-        ratios = "   ".join(str(ratio) for ratio in row.ratios if ratio is not None)
-        cells = "".join(f"  {cell:>{width}}" for cell in row.cells)
-        lines.append(f"{row.name:<{name}}{cells}   {ratios}".rstrip())
-    return lines
+    factors = [_factors(row, len(labels) - 1) for row in rows]
+    heads = [FACTOR] if len(labels) == 2 else [f"{FACTOR} {label}" for label in labels[1:]]
+    columns = [max(map(len, column)) for column in zip(heads, *factors, strict=True)]
+    named = zip(
+        ["", *(row.name for row in rows)], [labels, *(row.cells for row in rows)], [heads, *factors], strict=True
+    )
+    return [
+        (
+            f"{title:<{name}}"
+            + "".join(f"  {cell:>{width}}" for cell in cells)
+            + "".join(f"   {factor:<{column}}" for factor, column in zip(each, columns, strict=True))
+        ).rstrip()
+        for title, cells, each in named
+    ]
+
+
+def _factors(row: Row, ways: int) -> list[str]:
+    """One for each way behind the first, in a column of its own; blank for figures that have none."""
+    return ["–" if ratio is None else str(ratio) for ratio in row.ratios] if row.ratios else [""] * ways

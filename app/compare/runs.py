@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from datetime import datetime
 from time import monotonic
 from typing import Protocol
 
@@ -68,6 +69,10 @@ class Run:
     """By a clock outside the engine, the way through both pipes included."""
     foreign: float | None = None
     """Cores' worth of work that other processes did meanwhile; None where unknown."""
+    number: int = 0
+    """Its place in the order in which all runs were made, from 1; 0: a warm-up."""
+    started: datetime | None = None
+    """UTC."""
     peak: Peak | None = None
     """The most memory that the engine had meanwhile; None where unknown."""
 

@@ -112,8 +112,10 @@ class CompareScreen(Screen["Way | None"]):
 
     async def _run(self, comparison: Comparison) -> None:
         try:
-            self._memory = [await aside(memory_of, way, comparison.load, self._window) for way in comparison.ways]
+            await self._estimate(comparison)
             await conduct(self._engine, comparison, changed=self._changed, warming=self._warm)
+            if comparison.refused:  # known since the warm-up
+                await self._estimate(comparison)
             forked = first_fork(comparison)
             if forked is not None and not comparison.stopped:
                 self._cause = await explain(self._engine, *forked)
@@ -125,6 +127,12 @@ class CompareScreen(Screen["Way | None"]):
         self._over, self._due = True, True
         self._draw()
         self.refresh_bindings()
+
+    async def _estimate(self, comparison: Comparison) -> None:
+        """What each way takes of the memory."""
+        self._memory = [
+            await aside(memory_of, way, comparison.load, self._window, {*comparison.refused}) for way in comparison.ways
+        ]
 
     def _warm(self, way: Way) -> None:
         self._warming, self._due = way, True

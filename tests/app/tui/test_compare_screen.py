@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pytest
 
+from app.compare.ways import Way
 from app.tui.screens.compare import CompareScreen
 from app.tui.widgets.answer_pane import AnswerPane, common
-from engine.protocol import ErrorCode
-from tests.app.tui.fake_client import FakeClient, Step, Wait, answer, ends, failure, receipt, says, stats
+from engine.protocol import ErrorCode, Loaded
+from tests.app.tui.fake_client import FakeClient, Step, Wait, answer, ends, failure, pair, receipt, says, stats
 from tests.app.tui.harness import Chat, chat
 
 TEXT = "The Volga is the longest river in Europe."
@@ -125,6 +126,18 @@ async def test_a_failure_is_a_sentence() -> None:
     async with chat(FakeClient(script), size=(120, 40)) as it:
         await begun(it)
         await it.sees(words)
+
+
+async def test_a_draft_that_is_refused_takes_no_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    def memory_of(way: Way, load: object, context: int, refused: Collection[Way]) -> int:
+        return 310_000_000 if way.mode == "off" or way in refused else 450_000_000
+
+    monkeypatch.setattr("app.tui.screens.compare.memory_of", memory_of)
+    refused = pair(refused="the vocabulary differs at id 5")
+    async with chat(FakeClient(comparison(2.0, 1.5), [[Loaded(id=0, pair=refused)]]), size=(120, 40)) as it:
+        await begun(it)
+        await it.sees("memory, est. 0.31 GB 0.31 GB", "auto: draft refused: the vocabulary differs at id 5")
+        await it.sees("auto is 1.33x faster than off here (1.33 to 1.33).")
 
 
 async def test_there_is_nothing_to_compare_before_the_first_question() -> None:

@@ -54,10 +54,10 @@ def benched(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Benc
 
 @pytest.fixture
 def compared(home: Path, monkeypatch: pytest.MonkeyPatch) -> Benched:
-    def run(engine: PaperEngine, **options: object) -> int:
+    def run(engine: PaperEngine, load: LoadSettings = LOAD, **options: object) -> int:
         monkeypatch.setattr("app.commands.client.make_client", lambda: engine)
         monkeypatch.setattr("sys.stdin", None)
-        monkeypatch.setattr(compare, "wanted_files", lambda settings: LOAD)
+        monkeypatch.setattr(compare, "wanted_files", lambda settings: load)
         return compare.run_compare({**OPTIONS, "prompt": "one", "last": False, "chat": None, **options})
 
     return run

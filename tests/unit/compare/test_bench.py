@@ -7,6 +7,7 @@ import contextlib
 import csv
 import io
 import re
+from datetime import datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,19 @@ def test_every_form_has_the_same_runs() -> None:
     assert legend in as_markdown(bench, engine.pair).splitlines()
     assert "Identical answers by every way on all 3 prompts." in text
     assert "3 prompts, 2 runs of each way, 2 threads" in text
+
+
+def test_the_order_and_the_time_of_every_run_are_stored() -> None:
+    bench, engine = measured({"a": 1.0, "b": 1.0, "c": 2.0})
+    stored = as_json(bench, engine.pair, None)["runs"]
+    asked = [(settings.messages[-1].content, settings.speculation) for settings in engine.asked[2:]]
+    assert [(run["task"], run["way"]) for run in stored] == asked
+    assert [run["number"] for run in stored] == [*range(1, 13)]
+    times = [datetime.fromisoformat(run["started"]) for run in stored]
+    assert {time.utcoffset() for time in times} == {timedelta(0)}
+    rows = list(csv.DictReader(io.StringIO(as_csv(bench))))
+    named = [(row["number"], row["started"], row["task"], row["way"]) for row in rows]
+    assert named == [(str(run["number"]), run["started"], run["task"], run["way"]) for run in stored]
 
 
 def test_one_prompt_once_has_no_interval_and_no_plural() -> None:

@@ -110,6 +110,21 @@ def test_a_second_ctrl_c_keeps_what_was_measured(
         assert (files, said) == ([], NOTHING + "\n")
 
 
+@pytest.mark.parametrize("command", ["benched", "compared"])
+def test_a_ctrl_c_while_the_engine_ends_takes_nothing_along(
+    request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str], command: str
+) -> None:
+    class Slow(PaperEngine):
+        async def close(self) -> None:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        request.getfixturevalue(command)(Slow())
+    said = capsys.readouterr()
+    assert "Identical" in said.out
+    assert ("kept in " in said.err) == (command == "benched")
+
+
 def test_a_comparison_that_failed_reports_what_is_whole(compared: Benched, capsys: pytest.CaptureFixture[str]) -> None:
     engine = PaperEngine()
     stopped = Failed(id=1, code=ErrorCode.ENGINE_STOPPED, message="The engine stopped.")

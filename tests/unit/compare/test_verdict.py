@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from app.compare.conduct import Comparison, conduct
-from app.compare.report import as_json, as_text, same_words
+from app.compare.report import as_json, as_text, busy_words, same_words
 from app.compare.verdict import faster_way, identical, table, verdict
 from app.compare.ways import Way, read_ways
 from engine.protocol import GenerateSettings, ModelFile
@@ -174,7 +174,8 @@ def test_text_and_json_say_the_same() -> None:
     assert found["verdict"] in lines
     assert found["identical"] is True
     assert found["speedup"]["auto"]["median"] == 2.0
-    assert len(found["runs"]) == 6
+    assert [run["number"] for run in found["runs"]] == [1, 2, 3, 4, 5, 6]
+    assert all(run["started"].endswith("+00:00") for run in found["runs"])
     assert found["runs"][0]["stats"]["total_seconds"] == 2.0
     assert any(line.startswith("whole answer") and "2.00x  (2.00 – 2.20)" in line for line in lines)
 
@@ -196,6 +197,19 @@ def test_a_comparison_that_was_stopped_says_so(whole: int, words: str | None) ->
     assert [line for line in lines if line.startswith("Stopped")] == ([words] if words else [])
 
 
+def test_every_factor_stands_under_its_own_way() -> None:
+    """Also where a way between has none yet."""
+    comparison = alike((OFF, Way("lookup"), AUTO), ("auto",))
+    head, first, *_ = as_text(comparison, [None] * 3, None)
+    for label, factor in (("lookup", "1.05x"), ("auto", "2.00x")):
+        assert head.index(f"factor {label}") == first.index(factor)
+    for run in comparison.of(Way("lookup")):
+        run.finish_reason = "cancelled"
+    head, first, *_ = as_text(comparison, [None] * 3, None)
+    assert head.index("factor auto") == first.index("2.00x")
+    assert first[head.index("factor lookup")] == "–"
+
+
 def test_a_busy_neighbour_is_told() -> None:
     comparison = made([9, 2.0, 2.4, 2.2], [9, 1.0, 1.2, 1.0])
     for run in comparison.runs:
@@ -208,3 +222,5 @@ def test_a_busy_neighbour_is_told() -> None:
     )
     assert words in as_text(comparison, MEMORY, None)
     assert as_json(comparison, MEMORY, None)["notes"] == [words]
+    comparison.runs[-1].finish_reason = "cancelled"
+    assert busy_words(comparison.runs)[0].startswith("Other processes used 0.9 cores during 2 of 5 runs;")
