@@ -38,6 +38,8 @@ def load_catalog(file: Path, shipped: Catalog | None = None) -> LoadedCatalog:
     except (OSError, ValueError) as error:  # TOMLDecodeError and UnicodeDecodeError are ValueErrors
         reason = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
         return LoadedCatalog(ours, (f"{file} cannot be read: {reason}. The shipped catalogue is used.",))
+    except RecursionError:
+        return LoadedCatalog(ours, (f"{file} cannot be read: it is nested too deeply. The shipped catalogue is used.",))
     entries = values.pop("pair", [])
     complaints = [f"{file}: {key} is not known here; entries stand under [[pair]]." for key in values]
     if not isinstance(entries, list):

@@ -127,3 +127,11 @@ def test_a_catalogue_that_is_no_file_or_has_no_end_costs_a_sentence(file: Path) 
     file.write_bytes(b"#" * 1_100_000)
     words = f"{file} cannot be read: it has 1.1 MB, and a catalogue has 1 MB at most. The shipped catalogue is used."
     assert load_catalog(file).complaints == (words,)
+
+
+def test_a_file_nested_too_deeply_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "models.toml"
+    file.write_text("pair = " + "[" * 100_000)
+    loaded = load_catalog(file)
+    assert loaded.complaints == (f"{file} cannot be read: it is nested too deeply. The shipped catalogue is used.",)
+    assert loaded.catalog == catalog()
