@@ -227,7 +227,7 @@ def _acceptance_row(runs: Mapping[Way, list[Run]], own: bool) -> Row:
         return Row("accepted", "–", f"nothing was proposed on {work}", False)
     covered = accepted / max(1, sum(run.stats.output_tokens for run in drafted))
     return Row(
-        "accepted", f"{100 * accepted / verified:.0f} %", f"on {work}; {100 * covered:.0f} % of the text came so"
+        "accepted", f"{100 * accepted / verified:.0f} %", f"on {work}; that is {100 * covered:.0f} % of the text"
     )
 
 

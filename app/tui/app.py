@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final
 from textual import events, on
 from textual.app import SystemCommand
 from textual.binding import Binding, BindingType
+from textual.command import CommandPalette
 from textual.dom import DOMNode
 from textual.screen import Screen
 from textual.widget import Widget
@@ -50,6 +51,7 @@ STYLED: Final = (
 )
 WIDGET_STYLES: Final = [f"widgets/{name}.tcss" for name in STYLED.split()]
 
+PALETTE: Final = "Search for commands; esc closes"
 NO_MODEL: Final = "No model is loaded: {chat.models} shows those that are here and those that can be fetched."
 
 
@@ -192,6 +194,11 @@ class SlipstreamApp(LeavingApp):
                 words = f"{command.shown_key or '/' + command.name}: {command.help}"
                 run = partial(chat.writing.choose_command, command)
                 yield SystemCommand(command.title, words, run, discover=not command.advanced)
+
+    def action_command_palette(self) -> None:
+        """Textual's, which says itself how it is left: the footer is that of the screen behind it."""
+        if not isinstance(self.screen, CommandPalette):
+            self.push_screen(CommandPalette(placeholder=PALETTE, id="--command-palette"))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "compare":

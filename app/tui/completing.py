@@ -115,6 +115,7 @@ class Completing:
         self._place = place if suggestions else None
         self._popup.offer(suggestions, highlighted if suggestions else None)
         if was != self.open:
+            self._screen.set_class(self.open, "-completing")
             self._screen.refresh_bindings()
 
     def _close(self, place: Place) -> None:

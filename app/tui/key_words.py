@@ -123,6 +123,7 @@ WORDS: Final = {
     "name.close": "leave the title as it was",
     "export.close": "close the list, nothing is exported",
     "filter.submit": "to the list",
+    "filter.ask": "ask the hub for the OWNER/REPO that was typed",
     "filter.close": "show everything again",
     "question.yes": "yes, do it",
     "question.no": "no, all stays as it is",

@@ -28,7 +28,10 @@ LISTS: Final = frozenset({"picker", "overflow", "choices", "export", "first"})
 """Places with a list that has keys of its own."""
 CHOOSES: Final = frozenset("enter up down home end pageup pagedown".split())
 COPIES: Final = "ctrl+c"
-SHOWN_FOR_BOTH: Final = {"turn.previous": "turn.next", "receipt.up": "receipt.down", "help.up": "help.down"}
+SHOWN_FOR_BOTH: Final = {
+    "turn.previous": "turn.next",
+    **{f"{place}.up": f"{place}.down" for place in ("receipt", "help", "compare", "score", "replay")},
+}
 """Keys that are shown for themselves and for another one: ``←→``."""
 
 

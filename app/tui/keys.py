@@ -122,7 +122,7 @@ MODELS: Final = (
 COMPARE: Final = (
     Binding("enter", "keep", "keep the faster way", id="compare.keep"),
     Binding("w", "ways", "ways", id="compare.ways"),
-    Binding("up", "scroll('up')", "up", show=False, id="compare.up"),
+    Binding("up", "scroll('up')", "scroll", key_display="↑↓", id="compare.up"),
     Binding("down", "scroll('down')", "down", show=False, id="compare.down"),
     Binding("pageup", "scroll('page_up')", "page up", show=False, id="compare.page_up"),
     Binding("pagedown", "scroll('page_down')", "page down", show=False, id="compare.page_down"),
@@ -154,6 +154,10 @@ SCORE: Final = (
 
 REPLAY: Final = (
     Binding("enter", "begin", "replay", id="replay.begin"),
+    Binding("up", "scroll('up')", "scroll", key_display="↑↓", id="replay.up"),
+    Binding("down", "scroll('down')", "down", show=False, id="replay.down"),
+    Binding("pageup", "scroll('page_up')", "page up", show=False, id="replay.page_up"),
+    Binding("pagedown", "scroll('page_down')", "page down", show=False, id="replay.page_down"),
     Binding("escape", "close", "back", key_display="esc", id="replay.close"),
 )
 
@@ -187,6 +191,7 @@ EXPORT: Final = (Binding("escape,e", "close", "back", key_display="esc", id="exp
 
 FILTER: Final = (
     Binding("enter,down", "submit", "to the list", key_display="enter", id="filter.submit"),
+    Binding("enter", "ask", "ask the hub", id="filter.ask"),  # in the place of the other, where the list is empty
     Binding("escape", "close", "all again", key_display="esc", id="filter.close"),
 )
 

@@ -21,6 +21,8 @@ LABELS: Final[dict[Way, str]] = {
     "larger": "larger context",
     "stop": "stop",
 }
+SHORTER: Final = {LABELS["drop"]: "drop oldest turns"}
+"""Labels where there is little room for what they mean."""
 LEAVE: Final = "leave it as it is"
 ONE_TURN: Final = "there is no older turn to leave out"
 DROPPING: Final = "done in this chat whenever it is full"

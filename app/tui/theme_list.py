@@ -25,7 +25,7 @@ def about(name: str) -> str:
 
 def theme_palette() -> CommandPalette:
     """The palette, to be pushed."""
-    return CommandPalette(providers=[Themes], placeholder="which theme")
+    return CommandPalette(providers=[Themes], placeholder="which theme; esc closes")
 
 
 class Themes(Provider):

@@ -20,7 +20,7 @@ def whole_words(text: str, width: int) -> str:
     words = [match.start() for match in _WORDS.finditer(text) if _cells(text[: match.start()]) < width]
     if parts and (any(letter.isdecimal() for letter in rest) or words[-1] <= parts[-1] + 2):
         return text[: parts[-1]]
-    return f"{text[: words[-1]].rstrip(' ,')}…" if words else Content(text).truncate(width, ellipsis=True).plain
+    return f"{text[: words[-1]].rstrip(' ,.;:')}…" if words else Content(text).truncate(width, ellipsis=True).plain
 
 
 def _cells(text: str) -> int:

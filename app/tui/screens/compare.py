@@ -69,6 +69,8 @@ class CompareScreen(Screen["Way | None"]):
         self._over = False
         self._warming: Way | None = None
         self._due = True
+        self._scrolls = False
+        """Whether the figures are more than there is room for."""
 
     def compose(self) -> ComposeResult:
         yield CompareHeader(self._question)
@@ -164,6 +166,14 @@ class CompareScreen(Screen["Way | None"]):
         self.query_one(CurvePlot).show([run.curve if run else [] for run in latest])
         self._explain_factor()
         self._say()
+        self.call_after_refresh(self._offer_scrolling)
+
+    def _offer_scrolling(self) -> None:
+        """In the footer, where there is not room for all figures."""
+        scrolls = self.query_one("#figures", VerticalScroll).max_scroll_y > 0
+        if scrolls != self._scrolls:
+            self._scrolls = scrolls
+            self.refresh_bindings()
 
     def _explain_factor(self) -> None:
         factor = self.query_one("#factor", Static)
@@ -195,6 +205,8 @@ class CompareScreen(Screen["Way | None"]):
         return faster_way(self.comparison) if self._over else None
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "scroll":
+            return self._scrolls
         return self.chosen is not None if action == "keep" else True
 
     def action_keep(self) -> None:

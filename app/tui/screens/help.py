@@ -106,6 +106,10 @@ class HelpScreen(Screen[None]):
 
     # ---------------------------------------------------------------------------------------------------- finding
 
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """In the line that it opens a slash is a slash: commands begin with one."""
+        return not (action == "find" and isinstance(self.focused, FilterBox))
+
     def action_find(self) -> None:
         self.query_one(FilterRow).open()
 

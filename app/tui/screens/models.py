@@ -36,6 +36,8 @@ SETTLE_SECONDS: Final = 0.06
 """How long the highlight rests on a row before its details are looked up."""
 LOW: Final = 30
 """Rows below which the details take less room."""
+LEAST: Final = 16
+"""Rows below which they take still less."""
 SCREEN_STYLES: Final = "filter_box facts model_table models_header question"
 
 
@@ -45,7 +47,7 @@ class ModelsScreen(UseActions):
     CSS_PATH: ClassVar = ["models.tcss", *(f"../widgets/{name}.tcss" for name in SCREEN_STYLES.split())]
     BINDINGS: ClassVar[list[BindingType]] = [*MODELS]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (90, "-wide")]  # noqa: RUF012
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (LOW, "-high")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-least"), (LEAST, "-low"), (LOW, "-high")]  # noqa: RUF012
 
     def __init__(
         self,
@@ -140,8 +142,9 @@ class ModelsScreen(UseActions):
             if wanted
             else "There is no model yet."
         )
+        self.query_one(FilterBox).ask_for(not found and "/" in wanted)
         if "/" in wanted:
-            asks, ends = key_of("filter.submit"), key_of("filter.close")
+            asks, ends = key_of("filter.ask"), key_of("filter.close")
             nothing = f"Nothing here is called {wanted}. {asks} asks the hub for it, {ends} shows everything again."
         self.query_one(ModelTable).show(found, uses(self._listing, self.target, self.draft), nothing)
         if not found:

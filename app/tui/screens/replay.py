@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Vertical
+from textual.containers import Vertical, VerticalScroll
 from textual.content import Content
 from textual.screen import ModalScreen
 from textual.widgets import Static
@@ -64,6 +64,7 @@ class ReplayScreen(ModalScreen[None]):
     CSS_PATH: ClassVar = ["replay.tcss"]
     BINDINGS: ClassVar[list[BindingType]] = [*REPLAY]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-high")]  # noqa: RUF012
 
     def __init__(self, engine: Engine, answer: KeptAnswer, manner: Manner, swap: str) -> None:
         """``swap``: what has to be loaded for it, in a sentence; empty: nothing has."""
@@ -77,8 +78,9 @@ class ReplayScreen(ModalScreen[None]):
     def compose(self) -> ComposeResult:
         with Vertical(id="replay"):
             yield ReplayHeader(self._answer, self._manner)
-            yield Static(id="found", markup=False)
-            yield Static(id="details", markup=False)
+            with VerticalScroll(id="told", can_focus=False):
+                yield Static(id="found", markup=False)
+                yield Static(id="details", markup=False)
             yield KeyBar()
 
     def on_mount(self) -> None:
@@ -90,7 +92,12 @@ class ReplayScreen(ModalScreen[None]):
             self.action_begin()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        if action == "scroll":
+            return self.is_mounted and self.query_one("#told", VerticalScroll).max_scroll_y > 0
         return not self.began if action == "begin" else True
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.refresh_bindings)  # whether there is anything to scroll
 
     def action_begin(self) -> None:
         self.began, self._over = True, False
@@ -118,6 +125,7 @@ class ReplayScreen(ModalScreen[None]):
         lines = self.query_one("#details", Static)
         lines.update(Content("\n").join(Content.styled(clean(line), "$muted") for line in found))
         lines.display = bool(found)
+        self.call_after_refresh(self.refresh_bindings)
 
     async def _make_again(self) -> Outcome:
         described = await self._engine.describe()
@@ -134,6 +142,10 @@ class ReplayScreen(ModalScreen[None]):
 
     def _say(self, words: str, style: str) -> None:
         self.query_one("#found", Static).update(Content.styled(clean(words), style))
+
+    def action_scroll(self, where: str) -> None:
+        """``up``, ``down``, ``page_up`` or ``page_down``."""
+        getattr(self.query_one("#told", VerticalScroll), f"scroll_{where}")(animate=False)
 
     async def action_close(self) -> None:
         """Stop what runs, and wait until the engine is idle: the chat needs it."""

@@ -63,6 +63,7 @@ class SettingsScreen(Screen[None]):
     CSS_PATH: ClassVar = ["settings.tcss", *(f"../widgets/{name}.tcss" for name in SCREEN_STYLES.split())]
     BINDINGS: ClassVar[list[BindingType]] = [*SETTINGS]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (90, "-wide")]  # noqa: RUF012
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (20, "-high")]  # noqa: RUF012
 
     def __init__(self, chat: ChatScreen) -> None:
         """``chat``: the screen behind this one, whose chat it is about."""

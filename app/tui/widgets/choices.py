@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 from app.clean import clean_line
 from app.tui.keys import CHOICES
 from app.tui.whole_words import whole_words
-from app.tui.widgets.picker import Picker
+from app.tui.widgets.picker import EDGES, Picker
 
 NAME: Final = 20
 """Columns of the values; what they mean stands behind them."""
@@ -50,7 +50,7 @@ class Choices(Picker):
     def open(self, key: str, title: str, offered: Sequence[Choice], now: str) -> None:
         """Ask which one ``key`` shall be; ``now``: the one in force."""
         self._key, self._now, self._offered = key, now, tuple(offered)
-        self.query_one(Static).update(Content(title))
+        self.query_one(Static).update(Content(whole_words(title, self.app.size.width - EDGES)))
         possible = [at for at, one in enumerate(self._offered) if one.possible]
         self.show_rows(next((at for at in possible if self._offered[at].value == now), possible[0]))
         self.display = True

@@ -91,8 +91,16 @@ class CompareTable(Static):
 
 
 def _titles(labels: Sequence[str], name: int, width: int) -> Content:
-    titles = ((f"  {clean_line(label, width):>{width}}", CURVES[at % len(CURVES)]) for at, label in enumerate(labels))
+    titles = ((f"  {_shortened(label, width):>{width}}", CURVES[at % len(CURVES)]) for at, label in enumerate(labels))
     return Content.assemble(" " * name, *titles)
+
+
+def _shortened(label: str, width: int) -> str:
+    """``look…:4`` of ``lookup:4``: ways that differ in their length only are still told apart."""
+    name, colon, length = label.rpartition(":")
+    if len(label) <= width or not colon:
+        return clean_line(label, width)
+    return f"{clean_line(name, max(1, width - 1 - len(length)))}:{length}"
 
 
 def _without_counts(cell: str) -> str:

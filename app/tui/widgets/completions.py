@@ -12,9 +12,15 @@ from textual.widgets.option_list import Option
 
 from app.clean import clean_line
 from app.tui.suggestion import Suggestion as Suggestion
+from app.tui.whole_words import whole_words
+from app.tui.widgets.picker import EDGES
 
 ROWS: Final = 8
 NARROW: Final = 90
+"""Columns of a terminal from which on keys are shown."""
+GAP: Final = 3
+LEAST: Final = 24
+"""Columns for what a suggestion does."""
 
 
 class Completions(OptionList, can_focus=False):
@@ -39,7 +45,7 @@ class Completions(OptionList, can_focus=False):
             self.suggestions = tuple(suggestions)
             width = self.app.size.width
             left = max((_left_width(one) for one in suggestions), default=0)
-            self.set_options(Option(_row(one, min(left, 44), width)) for one in suggestions)
+            self.set_options(Option(_row(one, min(left, 44, width // 3), width)) for one in suggestions)
         self.display = bool(suggestions)
         self.highlighted = highlighted
         if highlighted is not None:
@@ -64,10 +70,13 @@ def _row(one: Suggestion, left: int, width: int) -> Content:
     name = Content.assemble(clean_line(one.shown, 60), (f" {one.words}" if one.words else "", "$faint"))
     if not one.help:
         return name
-    gap = " " * max(2, left + 3 - name.cell_length)
-    room = width - 6 - max(name.cell_length, left) - 3 - (len(one.key) + 2 if one.key else 0)
-    help_text = Content.styled(clean_line(one.help, 120), "$muted").truncate(max(8, room), ellipsis=True)
-    row = Content.assemble(name, gap, help_text)
-    if one.key and width >= NARROW:
-        row = Content.assemble(row, " " * max(2, width - 6 - row.cell_length - len(one.key)), (one.key, "$faint"))
-    return row.truncate(width - 6, ellipsis=True)
+    key = one.key if width >= NARROW else ""
+    room = width - EDGES - (len(key) + 2 if key else 0) - GAP
+    if room - max(name.cell_length, left) < LEAST:  # what can stand behind it is offered once it is chosen
+        name = Content(clean_line(one.shown, 60))
+    gap = " " * max(2, left + GAP - name.cell_length)
+    words = whole_words(clean_line(one.help, 120), max(8, room - max(name.cell_length, left)))
+    row = Content.assemble(name, gap, (words, "$muted"))
+    if key:
+        row = Content.assemble(row, " " * max(2, width - EDGES - row.cell_length - len(key)), (key, "$faint"))
+    return row.truncate(width - EDGES, ellipsis=True)

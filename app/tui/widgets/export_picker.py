@@ -14,13 +14,17 @@ from textual.widgets.option_list import Option
 from app.clean import clean_line
 from app.tui.exporting import Form as Form
 from app.tui.keys import EXPORT
-from app.tui.widgets.picker import Picker
+from app.tui.whole_words import whole_words
+from app.tui.widgets.picker import EDGES, Picker
 
 FORMS: Final[dict[Form, tuple[str, str]]] = {
-    "markdown": ("Markdown", "to read: what is shown, with the figures of each answer"),
-    "json": ("JSON", "what is shown, with figures and receipts"),
-    "all": ("JSON, all branches", "also what was asked or answered otherwise"),
+    "markdown": ("Markdown", "to read; what is shown, with the figures of each answer"),
+    "json": ("JSON", "what is shown; with figures and receipts"),
+    "all": ("JSON, all branches", "all variants; what was asked or answered otherwise"),
 }
+
+NAMES: Final = 20
+"""Columns of the names."""
 
 
 class ExportPicker(Picker):
@@ -43,8 +47,10 @@ class ExportPicker(Picker):
         self.rows.focus()
 
     def options(self) -> Iterable[Option]:
+        room = self.app.size.width - EDGES - NAMES
         return [
-            Option(Content.assemble(f"{name:<20}", (why, "$muted")), id=form) for form, (name, why) in FORMS.items()
+            Option(Content.assemble(f"{name:<{NAMES}}", (whole_words(why, room), "$muted")), id=form)
+            for form, (name, why) in FORMS.items()
         ]
 
     def on_option_list_option_selected(self, event: OptionList.OptionSelected) -> None:

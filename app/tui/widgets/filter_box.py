@@ -20,6 +20,8 @@ class FilterBox(Input):
 
     BINDINGS: ClassVar[list[BindingType]] = [*FILTER]
 
+    _asks = False
+
     class Left(Message):
         """Enter or esc: the list gets the keys again."""
 
@@ -31,11 +33,23 @@ class FilterBox(Input):
     def __init__(self, placeholder: str) -> None:
         super().__init__(placeholder=placeholder, compact=True, select_on_focus=False)
 
+    def ask_for(self, wanted: bool) -> None:
+        """Whether enter asks for what was typed, which is not in the list."""
+        if wanted != self._asks:
+            self._asks = wanted
+            self.refresh_bindings()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        return (action == "ask") == self._asks if action in ("ask", "submit") else True
+
     def _on_paste(self, event: events.Paste) -> None:
         """As one cleaned line: Input would take control codes as they come."""
         event.stop()
         event.prevent_default()
         self.insert_text_at_cursor(clean_line(event.text))
+
+    def action_ask(self) -> None:
+        self.post_message(self.Left(kept=True))
 
     async def action_submit(self) -> None:
         self.post_message(self.Left(kept=True))

@@ -25,6 +25,8 @@ from engine.files.sizes import size_words
 
 Action = Literal["start", "best", "local"]
 
+EDGES: Final = 8
+"""Columns beside what is said below an entry."""
 ONE_LINE: Final = 100
 """Cells from which on what is said of an entry stands beside it, and not below."""
 
@@ -114,7 +116,7 @@ class FirstSteps(OptionList):
         beside = self.app.size.width >= ONE_LINE
         left = max((len(step.what) for step in self._steps), default=0)
         self.set_options(
-            Option(_row(step, left if beside else 0), id=step.action, disabled=not step.possible)
+            Option(_row(step, left if beside else 0, self.app.size.width), id=step.action, disabled=not step.possible)
             for step in self._steps
         )
 
@@ -146,7 +148,11 @@ class FirstSteps(OptionList):
                 self.post_message(self.Chosen(step.action))
 
 
-def _row(step: Step, left: int) -> Content:
+def _row(step: Step, left: int, columns: int) -> Content:
+    """``left``: cells of what can be done, where more about it stands beside it; ``columns``: of the terminal."""
+    said = clean_line(step.more, 80)
+    while len(said) > columns - EDGES and ", " in said:  # the last part is the first to go
+        said = said.rpartition(", ")[0]
     what = Content.styled(clean_line(step.what, 80).ljust(left), "$foreground" if step.possible else "$faint")
-    more = Content.styled(clean_line(step.more, 80), "$muted" if step.possible else "$faint")
+    more = Content.styled(said, "$muted" if step.possible else "$faint")
     return Content.assemble(what, "   " if left else "\n  ", more)

@@ -15,6 +15,9 @@ from textual.widget import Widget
 WAYS_OUT: Final = ("close", "deselect", "leave", "leave_edit", "no", "stop")
 """Actions that end what is open or running."""
 
+WIDE: Final = 90
+"""Columns from which on entries stand further apart."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -81,9 +84,12 @@ class KeyBar(Widget):
         fits = fitting(widths, self.content_size.width, self._gap, kept)
         return [entry for entry, fit in zip(self._entries, fits, strict=True) if fit]
 
+    def on_resize(self) -> None:
+        self.set_class(self.size.width < WIDE, "-tight")
+
     @property
     def _gap(self) -> int:
-        return 1 if self.screen.has_class("-narrow") else 2
+        return 1 if self.has_class("-tight") else 2
 
     def _at(self, event: events.MouseEvent) -> Entry | None:
         offset, left = event.get_content_offset(self), 0

@@ -11,6 +11,8 @@ from app.tui.widgets.line import Line
 from app.tui.xray import STYLES
 
 WIDE: Final = 90
+SHORT: Final = 64
+"""Columns below which the fewest words say it."""
 
 
 class Legend(Line):
@@ -20,16 +22,17 @@ class Legend(Line):
         self.display = False
 
     def parts(self, width: int) -> tuple[Content, Content]:
+        short = width < SHORT
         left = Content.assemble(
-            ("x-ray  ", "$faint"),
+            ("x-ray " if short else "x-ray  ", "$faint"),
             (" lookup ", STYLES["l"]),
             " ",
-            (" draft model ", STYLES["d"]),
-            (" proposed it   ", "$muted"),
+            (" draft " if short else " draft model ", STYLES["d"]),
+            (" " if short else " proposed it   ", "$muted"),
             ("corrected", STYLES["c"]),
             ("   plain: the model alone" if width >= WIDE else "", "$muted"),
         )
-        return left, Content.styled(f"{key_of('chat.xray')} ends it", "$faint")
+        return left, Content.styled(f"{key_of('chat.xray')} ends{'' if short else ' it'}", "$faint")
 
     async def on_click(self) -> None:
         await self.run_action("screen.xray")

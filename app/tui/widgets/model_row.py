@@ -10,11 +10,14 @@ from textual.content import Content
 from app.clean import clean_line
 from app.library.records import Entry, Getting, Phase, State
 from app.library.words import SILENT, left_words, percent, rate_words, size_cell, speed_words, state_words
+from app.tui.whole_words import whole_words
 
 WIDE: Final = 98
 """Cells from which on there is room for every column."""
 NARROW: Final = 64
 """Below this only name and state are left."""
+MOVING: Final = 23
+"""Cells of ``100 %   12 MB/s    3 min``."""
 MARK: Final = 2
 GAP: Final = 2
 
@@ -40,7 +43,7 @@ def columns(width: int) -> Columns:
         title = max(20, width - MARK - GAP - 16 - 30)
     else:
         numbers = (0, 0, 0)
-        title = max(12, width - MARK - GAP - 22)
+        title = max(12, width - MARK - GAP - MOVING)
     return Columns(title, *numbers, state=max(8, width - MARK - GAP - title - sum(numbers)))
 
 
@@ -61,7 +64,7 @@ def row(entry: Entry, at: Columns, *, use: str = "", getting: Getting | None = N
         (at.memory, size_cell(entry.memory), "$warning" if entry.fits is False else "$muted"),
         (at.speed, speed_words(entry), "$muted"),
     )
-    state = _moving(getting, at.state) if getting else _resting(entry, use)
+    state = _moving(getting, at.state) if getting else _resting(entry, use, at.state)
     return Content.assemble(
         _mark(use, getting),
         title.truncate(at.title, ellipsis=True, pad=True),
@@ -82,8 +85,8 @@ def _mark(use: str, getting: Getting | None) -> Content:
     return Content.styled("↓ ", "$accent") if getting and getting.running else Content(" " * MARK)
 
 
-def _resting(entry: Entry, use: str) -> Content:
-    words = clean_line(state_words(entry), 100)
+def _resting(entry: Entry, use: str, width: int) -> Content:
+    words = whole_words(clean_line(state_words(entry), 100), width)
     if use:
         return Content.styled(use, "$accent")
     if entry.state is State.BROKEN or entry.fits is False:

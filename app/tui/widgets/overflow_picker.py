@@ -14,7 +14,7 @@ from textual.widgets.option_list import Option
 
 from app.clean import clean_line
 from app.tui.keys import OVERFLOW
-from app.tui.overflow_choices import Way
+from app.tui.overflow_choices import SHORTER, Way
 from app.tui.whole_words import whole_words
 from app.tui.widgets.picker import EDGES, Picker, PickerList, Take
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 NARROW: Final = 112
 """Columns of a terminal from which rows say all there is to say."""
+LEAST: Final = 64
+"""Columns below which labels are shorter."""
 
 
 class WayList(PickerList):
@@ -94,14 +96,17 @@ class OverflowPicker(Picker):
     def options(self) -> Iterable[Option]:
         assert self._choices is not None
         rows = self._choices.rows
-        width = max(len(row.label) for row in rows)
         columns = self.app.size.width
-        return [Option(_row(row, width, columns), id=row.way, disabled=bool(row.why_not)) for row in rows]
+        labels = [SHORTER.get(row.label, row.label) if columns < LEAST else row.label for row in rows]
+        width = max(map(len, labels))
+        return [
+            Option(_row(row, f"{label:<{width}}  ", columns), id=row.way, disabled=bool(row.why_not))
+            for row, label in zip(rows, labels, strict=True)
+        ]
 
 
-def _row(row: Choice, width: int, columns: int) -> Content:
+def _row(row: Choice, label: str, columns: int) -> Content:
     """``columns``: of the terminal."""
-    label = f"{row.label:<{width}}  "
     room = max(0, columns - EDGES - len(label) - 2)
     if row.why_not:
         return Content.assemble(("✕ ", "$warning"), label, (whole_words(clean_line(row.why_not, 110), room), "$muted"))

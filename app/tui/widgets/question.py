@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import ClassVar
+import textwrap
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Final
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -14,6 +15,9 @@ from textual.widgets import Static
 
 from app.clean import clean, clean_line
 from app.tui.keys import QUESTION
+
+EDGES: Final = 8
+"""Columns beside the text."""
 
 
 class Question(VerticalScroll):
@@ -31,6 +35,7 @@ class Question(VerticalScroll):
 
     _then: Callable[[], None] | None = None
     text = ""
+    _parts: Sequence[tuple[str, str]] = ()
 
     def compose(self) -> ComposeResult:
         yield Static(markup=False)
@@ -39,22 +44,25 @@ class Question(VerticalScroll):
         self.display = False
 
     def ask(self, title: str, text: str, then: Callable[[], None] | None, *, refusal: str = "") -> None:
-        """Show ``text`` and wait for enter or esc. Without ``then`` there is nothing to agree to."""
+        """Show ``text`` and wait for enter or esc. Without ``then`` there is nothing to agree to. ``refusal`` says why,
+        and before all details: there may be more of those than there is room for."""
         self._then = then
-        self.text = clean("\n".join(part for part in (title, text, refusal) if part))
-        self.query_one(Static).update(
-            Content.assemble(
-                (clean_line(title), "bold $foreground"),
-                "\n" if text else "",
-                (clean(text), "$muted"),
-                "\n" if refusal else "",
-                (clean(refusal), "$warning"),
-            )
-        )
+        parts = (clean_line(title), "bold $foreground"), (clean(refusal), "$warning"), (clean(text), "$muted")
+        self._parts = [(words, style) for words, style in parts if words]
+        self.text = "\n".join(words for words, _ in self._parts)
+        self._draw()
         self.display = True
         self.scroll_home(animate=False)
         self.focus()
         self.refresh_bindings()
+
+    def on_resize(self) -> None:
+        self._draw()
+
+    def _draw(self) -> None:
+        width = self.scrollable_content_region.width or self.screen.size.width - EDGES
+        parts = [Content.styled(folded(words, width), style) for words, style in self._parts]
+        self.query_one(Static).update(Content("\n").join(parts))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         return self._then is not None if action == "yes" else True
@@ -69,3 +77,13 @@ class Question(VerticalScroll):
         then, self._then = self._then, None
         self.display = False
         self.post_message(self.Answered(yes, then if yes else None))
+
+
+def folded(text: str, width: int) -> str:
+    """``text`` in lines of ``width``: what stands further in and is too long goes on still further in."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        indent = len(line) - len(line.lstrip(" "))
+        further = " " * (indent + 2 * bool(indent))
+        lines += textwrap.wrap(line, max(20, width), subsequent_indent=further, break_on_hyphens=False) or [""]
+    return "\n".join(lines)

@@ -41,6 +41,13 @@ class Layout:
         """Columns of the parts, as they are now."""
         return sum(len(part.text) for part in self.parts) + len(self.gap) * (len(self.parts) - 1)
 
+    def within(self, width: int) -> Layout:
+        """Without the last parts that ``width`` columns do not hold whole."""
+        layout = self
+        while len(layout.parts) > 1 and layout.width > width:
+            layout = replace(layout, parts=layout.parts[:-1])
+        return layout
+
     def part_at(self, column: int) -> Part | None:
         """The figure that stands at ``column``."""
         start = 0
@@ -94,6 +101,8 @@ class ReceiptLine(Line):
         if self._stats is None:
             return Content(), Content()
         layout = fitted(self._stats, self._allowed, self._window, width)
+        if layout.narrow and (factor := receipt.factor(self._stats)):
+            layout = layout.within(width - len(factor) - GAP)
         left = Content.styled(layout.gap, "$faint").join(
             weighted(part.text, warm=part.figure == "speedup" and receipt.is_slower(self._stats))
             for part in layout.parts

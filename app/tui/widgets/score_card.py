@@ -13,6 +13,8 @@ from app.tui.widgets.sheet import Sheet
 
 NAME: Final = 15
 VALUE: Final = 9
+BESIDE: Final = 28
+"""Columns from which on words stand beside their figure."""
 MARKS: Final = {True: ("+", "$accent"), False: ("–", "$warning"), None: (" ", "$faint")}
 
 
@@ -38,14 +40,17 @@ def _row(row: Row, width: int) -> list[Content]:
     """The words fold under themselves."""
     mark, style = MARKS[row.good]
     value = clean_line(row.value, 20)
-    indent = 2 + NAME + VALUE + 2
-    words = _wrapped(row.words, width - indent) or [""]
     first = Content.assemble(
         (f"{mark} ", style),
         (f"{row.name:<{NAME}}", "$muted"),
         (f"{value:>{VALUE}}  ", "$warning" if row.good is False else "$foreground"),
-        (words[0], "$muted"),
     )
+    indent = first.cell_length
+    if width - indent < BESIDE:  # the words stand below
+        indent = 4
+        return [first, *(Content.styled(" " * indent + line, "$muted") for line in _wrapped(row.words, width - indent))]
+    words = _wrapped(row.words, width - indent) or [""]
+    first = Content.assemble(first, (words[0], "$muted"))
     return [first, *(Content.styled(" " * indent + line, "$muted") for line in words[1:])]
 
 

@@ -14,7 +14,7 @@ from app.tui.chat_presets import SAMPLERS
 from app.tui.keys import SETTING_LIST
 from app.tui.settings_rows import PRESET, SheetRow
 from app.tui.widgets.row_list import RowList
-from app.tui.widgets.setting_row import MARK, TITLE, columns, heading, row
+from app.tui.widgets.setting_row import MARK, columns, heading, row
 
 _BLANK: Final = Content(" ")
 
@@ -59,7 +59,7 @@ class SettingList(RowList):
         if self.highlighted is None:
             return None
         self.scroll_to_highlight()
-        left = MARK + TITLE + 1
+        left = MARK + columns(self.scrollable_content_region.width).title + 1
         y = self.highlighted - self.scroll_offset.y
         return Region(self.gutter.left + left, self.gutter.top + y, self.scrollable_content_region.width - left, 1)
 

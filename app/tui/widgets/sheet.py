@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Sequence
 from typing import Final
@@ -28,6 +29,8 @@ TIME_STYLES: Final = {
     "choosing": "$muted",
     "other": "$faint 60%",
 }
+_APART: Final = re.compile(r" {2,}")
+"""Between the parts of a value."""
 POSITION: Final = 5
 """Columns for each position of a draft."""
 
@@ -75,7 +78,8 @@ def small(text: str, width: int) -> list[Content]:
 def _value(row: Row, width: int, columns: int) -> list[Content]:
     label = row.label.ljust(min(columns, width // 2))
     room = max(10, width - len(label))
-    values = textwrap.wrap(clean_line(row.value, 2_000), room, drop_whitespace=True) or [""]
+    said = ", ".join(clean_line(part, 2_000) for part in _APART.split(row.value))
+    values = textwrap.wrap(said, room, drop_whitespace=True) or [""]
     first = Content.assemble((label, "$muted"), (values[0], "$foreground"))
     return [first, *(Content.styled(" " * len(label) + line, "$foreground") for line in values[1:])]
 
@@ -123,8 +127,8 @@ def positions(found: Sequence[Position], width: int) -> list[Content]:
 
 
 def pace(rates: Sequence[float], width: int) -> list[Content]:
-    """The speed over the answer in two rows, from 0 to the fastest stretch."""
-    if len(rates) < 2:
+    """The speed over the answer in two rows, from 0 to the fastest stretch; nothing where there is no room for it."""
+    if len(rates) < 2 or width < 1 or max(rates) <= 0:
         return []
     cells = min(width, len(rates)) if len(rates) >= 24 else min(width, 24)
     shown = rates if len(rates) <= cells else [sum(part) / len(part) for part in _chunks(rates, cells)]

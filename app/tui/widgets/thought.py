@@ -135,11 +135,14 @@ class Thought(Vertical):
 
 
 def end_of(text: str, width: int) -> str:
-    """The last ``width`` cells of a line, with ``…`` for what is left out."""
+    """The last words of a line that ``width`` cells hold, with ``…`` for what is left out."""
     line = clean_line(text, TAIL)
     if cell_len(line) <= width:
         return line
-    line = line[-width:]
+    before, line = line[:-width][-1:], line[-width:]
     while cell_len(line) > width - 1:
-        line = line[1:]
-    return f"…{line}"
+        before, line = line[0], line[1:]
+    part, space, rest = line.partition(" ")
+    if before != " " and space and 2 * cell_len(part) < width:  # not the end of a word, but its neighbour
+        line = rest
+    return f"…{line.lstrip()}"

@@ -26,6 +26,16 @@ async def test_every_command_is_in_the_palette() -> None:
         assert "Suspend" in titles
 
 
+async def test_the_palette_says_how_it_is_left() -> None:
+    async with chat(size=(48, 20)) as it:
+        await it.pilot.press("ctrl+p")
+        await it.sees("Search for commands; esc closes")
+        await it.pilot.press("escape")
+        await it.until(lambda: it.composer.has_focus)
+        await it.send("/theme")
+        await it.sees("which theme; esc closes")
+
+
 def test_every_key_of_the_chat_does_what_a_command_does() -> None:
     keys = {command.shown_key for command in commands.registry().values()}
     for binding in (*CHAT, *APP):

@@ -190,3 +190,15 @@ class TestExport:
             await it.pilot.press("escape")
             assert screen.query_one(ChatList).has_focus
         assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("width", [48, 60, 80])
+    async def test_each_form_is_one_line(self, store: ChatStore, width: int) -> None:
+        async with chat(store=store, size=(width, 24)) as it:
+            await opened(it)
+            await it.pilot.press("e")
+            await it.sees("JSON, all branches")
+            first = next(number for number, line in enumerate(it.lines) if line.startswith("   Markdown "))
+            names = ["Markdown", "JSON", "JSON, all branches"]
+            assert [line[3:22].rstrip() for line in it.lines[first : first + 3]] == names
+            assert [line[23:].strip().startswith(("to read", "what is shown", "all variants")) for line in
+                    it.lines[first : first + 3]] == [True] * 3  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -159,3 +160,18 @@ async def test_an_address_is_no_file(folder: Path) -> None:
         await it.pilot.press(*"me@notes")
         await it.pilot.pause()
         assert rows(it) == []
+
+
+@pytest.mark.parametrize("width", [48, 60, 80])
+async def test_where_there_is_little_room_no_word_is_cut(width: int) -> None:
+    async with chat(FakeClient([answer("ok")]), shelf=FakeShelf(), size=(width, 24)) as it:
+        await it.ask("hello")
+        await it.pilot.press("/")
+        await it.until(lambda: rows(it) != [])
+        lines = [line for line in it.lines if line.strip().startswith("/")]
+        words = {one.shown: re.split(r"[\s,;]+", f"{one.words} {one.help}") for one in popup(it).suggestions}
+        for line in lines:
+            name, *said = re.split(r"[\s,;]+", line.rstrip("▁▂▃▄▅▆▇█ ").removesuffix("…").strip())
+            assert name in words
+            assert [word for word in said if word not in words[name]] == [], line
+            assert len(said) > 1, line

@@ -95,6 +95,15 @@ async def test_typing_finds_and_esc_leads_back_step_by_step() -> None:
         await it.until(lambda: it.app.screen is it.screen)
 
 
+async def test_a_command_is_found_with_its_slash() -> None:
+    async with chat() as it:
+        screen = await opens(it)
+        await it.pilot.press("slash", "slash", *"temp")
+        assert screen.query_one(FilterBox).value == "/temp"
+        await it.sees("/temp X", "1 found")
+        assert "/ find" not in it.footer
+
+
 async def test_letters_that_come_at_once_are_all_searched_for() -> None:
     async with chat() as it:
         screen = await opens(it)

@@ -45,7 +45,7 @@ async def test_every_figure_stands_there_with_its_definition(size: tuple[int, in
             "0.4 s",
             "598",
             "1,388",
-            "1,204 87 %",
+            "1,204, 87 %",
             "71 %",
             "42 %",
             f"{figures.drafted}",
@@ -76,9 +76,9 @@ async def test_how_it_was_made_and_with_what() -> None:
             "temperature 0.7, top_k 40, top_p 0.95, min_p 0.05",
             "token limit 512",
             "stop strings 'User:'",
-            "SmolLM2-135M-Instruct.Q4_1.gguf 98 MB ffffffffffff",
-            "SmolLM2-70M.Q8_0.gguf 74 MB dddddddddddd",
-            "the model's own 000000000000",
+            "SmolLM2-135M-Instruct.Q4_1.gguf, 98 MB, ffffffffffff",
+            "SmolLM2-70M.Q8_0.gguf, 74 MB, dddddddddddd",
+            "the model's own, 000000000000",
             "llama-cpp-python 0.3.36",
             "2026-11-29 15:00:00 UTC",
             "otherwise than asked drafts of 20 were asked for; exact mode allows 7",
@@ -89,8 +89,8 @@ async def test_how_it_was_made_and_with_what() -> None:
 async def test_each_drafter_and_each_position() -> None:
     async with opened() as it:
         for words in (
-            "lookup accepted 96 of 121 79 % drafts 28, 4.7 tokens each by position 1 2 3 4",
-            "draft model accepted 118 of 180 66 %",
+            "lookup accepted 96 of 121, 79 % drafts 28, 4.7 tokens each by position 1 2 3 4",
+            "draft model accepted 118 of 180, 66 %",
             "percent accepted 85 69 58 43",
         ):
             assert words in words_of(it)

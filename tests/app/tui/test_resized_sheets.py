@@ -17,6 +17,7 @@ SMALL, LARGE = (60, 20), (150, 44)
 def even_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = count()
     monkeypatch.setattr("app.compare.runs.monotonic", lambda: next(ticks) / 8)
+    monkeypatch.setattr("app.library.window.available_memory", lambda: 8_000_000_000)  # the same for both screens
 
 
 @pytest.mark.parametrize("name", SHEETS)

@@ -75,10 +75,18 @@ def test_the_tokens_of_a_block_are_all_that_stand_before_what_is_said() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "shown"), [("short", "short"), ("a long line of words", "…words"), ("日本語日本", "…本語日本")]
+    ("text", "width", "shown"),
+    [
+        ("short", 6, "short"),
+        ("a long line of words", 6, "…words"),
+        ("a long line of words", 10, "…of words"),
+        ("Danube: ten countries.", 18, "…ten countries."),
+        ("a verylongword", 9, "…longword"),
+        ("日本語日本", 9, "…本語日本"),
+    ],
 )
-def test_the_end_of_a_line_fits(text: str, shown: str) -> None:
-    assert end_of(text, 9 if "日" in text else 6) == shown
+def test_the_end_of_a_line_fits_and_begins_with_a_whole_word(text: str, width: int, shown: str) -> None:
+    assert end_of(text, width) == shown
 
 
 THOUGHT = (
