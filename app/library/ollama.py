@@ -62,7 +62,7 @@ class OllamaStore:
                     continue
                 for entry in entries:
                     wanted = entry.is_dir if depth < 3 else entry.is_file
-                    if wanted(follow_symlinks=False):
+                    if wanted(follow_symlinks=False) and not entry.name.startswith("."):  # .DS_Store, for one
                         below.append(Path(entry.path))
             level = below[:MOST_MANIFESTS]
         yield from level
@@ -72,7 +72,7 @@ class OllamaStore:
         try:
             with open(manifest, "rb") as file:
                 said = json.loads(file.read(MOST_BYTES))
-            layers: list[Any] = said["layers"]
+            layers: list[Any] = said["layers"] or []  # null: the model is in Ollama's cloud, and nothing of it is here
             wanted = [layer for layer in layers if layer["mediaType"] in _MODEL_LAYERS]
             digests = [str(layer["digest"]) for layer in wanted]
         except OSError as error:

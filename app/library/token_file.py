@@ -13,6 +13,7 @@ from app.links import NOWHERE, dead_link
 MOST_BYTES: Final = 65_536
 """No list of tokens comes near it."""
 
+_NOT_REGULAR: Final = "it is no regular file"
 _OTHER_SOURCES: Final = ("HF_OIDC_RESOURCE", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 """Where one of them is set, the library does not read the file."""
 
@@ -24,23 +25,29 @@ def wrong_token_file() -> str | None:
 
     if any(os.environ.get(name, "").strip() for name in _OTHER_SOURCES):
         return None
-    for file in (Path(constants.HF_TOKEN_PATH), Path(constants.HF_STORED_TOKENS_PATH)):
-        try:
-            status = file.stat()
-        except FileNotFoundError:
-            return token_file_words(file, NOWHERE) if dead_link(file) == file else None
-        except (OSError, ValueError) as error:
-            return token_file_words(file, _reason(error))
-        if why := _why_none(status):
-            return token_file_words(file, why)
+    token, saved = Path(constants.HF_TOKEN_PATH), Path(constants.HF_STORED_TOKENS_PATH)
+    try:
+        if why := _why_none(token, token.stat()):
+            return token_file_words(token, why)
+    except FileNotFoundError:
+        return token_file_words(token, NOWHERE) if dead_link(token) == token else None
+    except (OSError, ValueError) as error:
+        return token_file_words(token, _reason(error))
+    try:  # the library does without this one, unless it waits for it
+        if stat.S_ISFIFO(saved.stat().st_mode):
+            return token_file_words(saved, _NOT_REGULAR)
+    except (OSError, ValueError):
+        pass
     return None
 
 
-def _why_none(status: os.stat_result) -> str:
+def _why_none(file: Path, status: os.stat_result) -> str:
+    if file.samefile(os.devnull):  # a way to have no token
+        return ""
     if stat.S_ISDIR(status.st_mode):
         return "it is a folder"
     if not stat.S_ISREG(status.st_mode):
-        return "it is no regular file"
+        return _NOT_REGULAR
     return f"it has {status.st_size:,} bytes" if status.st_size > MOST_BYTES else ""
 
 

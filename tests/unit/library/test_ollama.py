@@ -66,9 +66,17 @@ def test_a_manifest_that_makes_no_sense(tmp_path: Path, text: str) -> None:
     assert list(OllamaStore(tmp_path).find()) == [LeftOut(manifest, "Ollama", "its manifest cannot be understood")]
 
 
+@pytest.mark.parametrize("layers", ["null", "[]"])
+def test_a_model_of_the_cloud_has_nothing_here(tmp_path: Path, layers: str) -> None:
+    manifest = write_ollama(tmp_path, "registry.ollama.ai/library/m/120b-cloud", {})
+    manifest.write_text(f'{{"layers": {layers}}}')
+    assert list(OllamaStore(tmp_path).find()) == []
+
+
 def test_files_where_no_manifest_belongs(tmp_path: Path) -> None:
     write_model(tmp_path / "source.gguf")
     write_ollama(tmp_path, "registry.ollama.ai/library/m/latest", {"model": tmp_path / "source.gguf"})
+    (tmp_path / "manifests/registry.ollama.ai/library/m/.DS_Store").write_bytes(b"\0\0\0\1Bud1")
     (tmp_path / "manifests" / "stray").touch()
     (tmp_path / "manifests" / "registry.ollama.ai" / "loop").symlink_to(tmp_path)
     (found,) = OllamaStore(tmp_path).find()

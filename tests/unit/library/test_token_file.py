@@ -11,7 +11,7 @@ from huggingface_hub import constants
 from app.library.hub import Hub
 from app.library.records import Phase
 from app.library.shelf import Shelf
-from app.library.token_file import MOST_BYTES
+from app.library.token_file import MOST_BYTES, wrong_token_file
 from tests.fixtures import hub as fake
 from tests.fixtures.homes import Home
 from tests.unit.library.hub_asked import REPO, refused
@@ -48,6 +48,26 @@ def test_nor_is_one_beside_it(hub: fake.Hub, repo: fake.Repo, token: Path) -> No
     token.write_text("hf_good")
     os.mkfifo(token.with_name("stored_tokens"))
     assert refused(Hub()) == words(token.with_name("stored_tokens"), "it is no regular file")
+
+
+@pytest.mark.parametrize("what", ["folder", "dead link", "large"])
+def test_else_the_one_beside_it_is_not_needed(hub: fake.Hub, repo: fake.Repo, token: Path, what: str) -> None:
+    token.write_text("hf_good")
+    saved = token.with_name("stored_tokens")
+    if what == "folder":
+        saved.mkdir()
+    elif what == "dead link":
+        saved.symlink_to(token.with_name("gone"))
+    else:
+        saved.write_bytes(b"#" * (MOST_BYTES + 1))
+    assert wrong_token_file() is None
+
+
+def test_a_device_that_holds_nothing_means_no_token(
+    hub: fake.Hub, repo: fake.Repo, token: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(constants, "HF_TOKEN_PATH", os.devnull)
+    assert wrong_token_file() is None
 
 
 def test_a_folder(hub: fake.Hub, repo: fake.Repo, token: Path) -> None:
