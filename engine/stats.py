@@ -130,7 +130,7 @@ FIGURES: dict[str, str] = {
     "acceptance": "accepted / (accepted + rejected)",
     "coverage": "accepted / output tokens: the share of the answer that came from a drafter",
     "tokens_per_pass": "output tokens / target passes",
-    "decode_tokens_per_second": "output tokens / (time of the last token - end of prefill), from three tokens on; "
+    "decode_tokens_per_second": "output tokens (3 or more) / (last token - end of prefill); "
     "prefill leaves out the last prompt token, and what a draft model reads of the prompt counts as decoding",
     "prefill_tokens_per_second": "prompt tokens really evaluated / prefill time",
     "time_to_first_token": "from the request's arrival in the engine to the first token",

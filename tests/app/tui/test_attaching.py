@@ -71,7 +71,7 @@ async def test_the_receipt_names_every_file_of_the_conversation(folder: Path) ->
             path="notes.txt", sha256=digest, modified="2023-11-14T22:13:20+00:00"
         )
         await it.pilot.press("alt+up", "i")
-        await it.sees("attached", f"notes.txt {digest[:12]} 2023-11-14 22:13:20 UTC", "plan.md")
+        await it.sees("attached", f"notes.txt, {digest[:12]}, 2023-11-14", "22:13:20 UTC", "plan.md")
 
 
 @pytest.mark.parametrize("when", [1e15, -1e15, float("nan")])
