@@ -25,3 +25,7 @@ class RowList(OptionList, inherit_bindings=False):
         if clicked == self.highlighted:
             self.post_message(self.Acted())
         self.highlighted = clicked
+
+    def on_resize(self) -> None:
+        """What keys act on stays in sight, also where something else takes rows from the list."""
+        self.call_after_refresh(self.scroll_to_highlight)

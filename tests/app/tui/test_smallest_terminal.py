@@ -18,8 +18,9 @@ from app.tui.widgets.score_card import _row
 from app.tui.widgets.sheet import pace
 from engine.protocol import Difference, GenerateSettings, Replayed
 from tests.app.tui.fake_client import FakeClient, answer
-from tests.app.tui.fake_shelf import QWEN, STARTER, FakeShelf, getting
+from tests.app.tui.fake_shelf import DRAFT, QWEN, STARTER, FakeShelf, getting
 from tests.app.tui.harness import chat
+from tests.app.tui.models_screen import move_to as move_down_to
 from tests.app.tui.models_screen import opened as models
 from tests.app.tui.samples import PACE, full_receipt, full_stats
 from tests.app.tui.sheets import sheet
@@ -163,3 +164,11 @@ def test_lines_of_a_plan_go_on_further_in() -> None:
 async def test_what_dropping_would_leave_out_is_said() -> None:
     async with sheet("context question", SMALLEST) as it:
         await it.sees("○ drop oldest turns leaves out 1 turn", "○ stop nothing is sent")
+
+
+async def test_what_a_question_is_about_stays_in_sight() -> None:
+    async with chat(shelf=FakeShelf(), size=SMALLEST) as it:
+        await move_down_to(it, await models(it), DRAFT)
+        await it.pilot.press("delete")
+        await it.sees("Delete Qwen3-0.6B Q8_0?")
+        await it.until(lambda: any(line.startswith("   Qwen3-0.6B Q8_0 ") for line in it.lines[3:6]))
