@@ -130,7 +130,7 @@ class InWindow:
         """Earlier place -> how many tokens up to and with it equal the end of the text."""
 
     def append(self, token: int) -> None:
-        first, before = len(self._tokens) - self._window, self._matches
+        first, before = len(self._tokens) + 1 - self._window, self._matches
         places = self._places.setdefault(token, [])
         in_window = takewhile(lambda place: place >= first, reversed(places))
         self._matches = {place: before.get(place - 1, 0) + 1 for place in in_window}

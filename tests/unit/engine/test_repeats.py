@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from engine.repeats import InText, InWindow, Repeats
@@ -52,13 +52,14 @@ def test_in_the_whole_text_nothing_is_missed(name: str, least: int, most: int) -
             assert dict(repeats.found(50)) == at_least(looked_up(text[: end + 1], 50), least, most)
 
 
+@example(text=[0] * 11, proposals=[], window=1, limit=2)
 @given(
     text=st.lists(st.integers(0, 3), max_size=40),
     proposals=st.lists(st.lists(st.integers(0, 3), max_size=6), max_size=4),
     window=st.sampled_from([None, 1, 4, 9, 100]),
     limit=st.integers(2, 12),
 )
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=400, deadline=None)
 def test_what_is_taken_back_was_never_there(
     text: list[int], proposals: list[list[int]], window: int | None, limit: int
 ) -> None:
