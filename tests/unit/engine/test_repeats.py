@@ -59,7 +59,7 @@ def test_in_the_whole_text_nothing_is_missed(name: str, least: int, most: int) -
     window=st.sampled_from([None, 1, 4, 9, 100]),
     limit=st.integers(2, 12),
 )
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400, deadline=None, derandomize=True)
 def test_what_is_taken_back_was_never_there(
     text: list[int], proposals: list[list[int]], window: int | None, limit: int
 ) -> None:
