@@ -43,6 +43,7 @@ class Calibration:
     ) -> None:
         self._edges, self._prior, self._weight = edges, prior, weight
         self._counts = {bucket: tuple(counts.get(bucket, (0.0, 0.0))) for bucket in range(len(edges))}
+        self._sums: tuple[float, float] | None = None  # asked for at every pass
 
     def probability(self, confidence: float) -> float:
         """The calibrated probability that a proposal of this confidence is accepted."""
@@ -68,12 +69,18 @@ class Calibration:
         return self._totals()[1]
 
     def _totals(self) -> tuple[float, float]:
-        return sum(hits for hits, _ in self._counts.values()), sum(seen for _, seen in self._counts.values())
+        if self._sums is None:
+            self._sums = (
+                sum(hits for hits, _ in self._counts.values()),
+                sum(seen for _, seen in self._counts.values()),
+            )
+        return self._sums
 
     def observe(self, confidence: float, accepted: bool) -> None:
         bucket = self._bucket(confidence)
         hits, seen = self._counts[bucket]
         self._counts[bucket] = (hits * DECAY + accepted, seen * DECAY + 1.0)
+        self._sums = None
 
     def _bucket(self, confidence: float) -> int:
         return max(0, bisect.bisect_right(self._edges, confidence) - 1)

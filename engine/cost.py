@@ -14,11 +14,12 @@ from __future__ import annotations
 
 import collections
 import math
-import statistics
 from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BaseModel, Field
+
+from engine.median import PRIOR_VOTES, RunningMedian
 
 MARGIN = 1.06
 """A draft must promise this much more than a plain pass: estimates err, and a wrong draft is dear."""
@@ -41,48 +42,17 @@ FLATTER = 0.65
 """How much of the slope up to the widest measured pass is reckoned with behind it. Costs grow more slowly the wider
 passes get: from 8 to 16 tokens 0.53 to 0.76 of the slope up to 8, on four models (docs/benchmark.md, V(n))."""
 
-PRIOR_VOTES = 4
-"""Values that a prior stands for until as many were seen: one pass beside a busy neighbour must not decide."""
-
-
 EXPLORING_LENGTH, EXPLORED_PASSES = 7, 2
 """Until passes this wide were seen this often, a guess stands in for their cost, and a pessimistic one would keep it
 unknown: the first proposals that look right are sent at this length, whatever the guess says."""
 
 
+MOST_REMEMBERED = 256
+"""Answers of :meth:`CostModel.best_length_alike` that are kept while nothing is learned."""
+
 SOUND_PROPOSALS, SOUND_PASSES = 16, PRIOR_VOTES
 """Below as many proposals of the draft, or passes of a width, what was measured is noise to anybody who is told of it:
 two short answers on a busy machine made a token cost a twentieth of a pass where it was a half."""
-
-
-class RunningMedian:
-    """The median of the last ``window`` values; a ``prior`` counts for PRIOR_VOTES values until that many came in."""
-
-    def __init__(self, window: int, prior: float | None = None) -> None:
-        self._values: collections.deque[float] = collections.deque(maxlen=window)
-        self._prior = prior
-        self._median: float | None = None
-
-    def add(self, value: float) -> None:
-        self._values.append(value)
-        self._median = None
-
-    def __len__(self) -> int:
-        return len(self._values)
-
-    @property
-    def votes(self) -> int:
-        """How many values the prior stands for at present."""
-        return 0 if self._prior is None else max(0, PRIOR_VOTES - len(self._values))
-
-    @property
-    def value(self) -> float | None:
-        if not self._values:
-            return self._prior
-        if self._median is None:
-            priors = [] if self._prior is None else [self._prior] * self.votes
-            self._median = statistics.median([*self._values, *priors])
-        return self._median
 
 
 Measured = Annotated[float, Field(gt=0, allow_inf_nan=False)]
@@ -119,6 +89,7 @@ class CostModel:
         self._ratios = {width: RunningMedian(RATIO_WINDOW, ratio) for width, ratio in profile.ratios.items()}
         self._known: dict[int, float] = {}  # asked for at every pass, for many widths; empty when something was learned
         self._break_even: dict[tuple[int, bool], float] = {}
+        self._alike: dict[tuple[float, int, float, bool], tuple[int, float]] = {}
         self._draft = RunningMedian(RATIO_WINDOW, profile.draft_ratio or draft_ratio_guess)
         self._draft_known = profile.draft_ratio is not None
         self._passes = collections.Counter(profile.passes)
@@ -165,6 +136,7 @@ class CostModel:
     def _learned(self) -> None:
         self._known.clear()
         self._break_even.clear()
+        self._alike.clear()
 
     def _estimate(self, width: int) -> float:
         if width <= 1:
@@ -284,6 +256,17 @@ class CostModel:
         length, rate = self.best_length_from(1, accepted, per_token=per_token, spent=spent)
         needed = plain if spent else plain * MARGIN  # what is spent is spent: then the better of the two is the better
         return (length, rate) if rate > needed else (0, plain)
+
+    def best_length_alike(self, probability: float, longest: int, per_token: float) -> tuple[int, float]:
+        """:meth:`best_length` of up to ``longest`` proposals that are all as likely to be right: asked for at every
+        pass with figures that seldom change, and answered from memory."""
+        key = probability, longest, per_token, self._last_width == 1
+        known = self._alike.get(key)
+        if known is None:
+            if len(self._alike) >= MOST_REMEMBERED:
+                self._alike.clear()
+            known = self._alike[key] = self.best_length([probability] * longest, per_token=per_token)
+        return known
 
     def best_length_from(
         self, shortest: int, accepted: Sequence[float], *, per_token: float = 0.0, spent: float = 0.0

@@ -102,11 +102,11 @@ class PacedDrafter:
         per_token = self._cost.draft_ratio
         if per_token is None:
             return False
-        perfect, best_case = self._cost.best_length([1.0] * limit, per_token=per_token)
+        perfect, best_case = self._cost.best_length_alike(1.0, limit, per_token)
         if perfect == 0 or best_case <= other_rate:
             return False  # not even if every proposal were right
         unread = self._model.unread(history)
-        length, rate = self._cost.best_length([self._model_odds.average] * limit, per_token=per_token)
+        length, rate = self._cost.best_length_alike(self._model_odds.average, limit, per_token)
         if length and rate > other_rate:
             remaining = self._remaining()
             tokens = TYPICAL_ANSWER if remaining is None else min(remaining, TYPICAL_ANSWER)
@@ -157,5 +157,5 @@ class PacedDrafter:
             self._lookup_odds.observe(self._found.confidence[0], self._found.tokens[0] == outcome.chosen[0])
         if draft.drafter == "draft":
             per_token = self._cost.draft_ratio or 0.0
-            length, _ = self._cost.best_length([self._model_odds.average] * 8, per_token=per_token)
+            length, _ = self._cost.best_length_alike(self._model_odds.average, 8, per_token)
             self._model_probe = FIRST_MODEL_PROBE if length else min(LAST_MODEL_PROBE, self._model_probe * 2)

@@ -109,6 +109,14 @@ def build_mark() -> str:
     return hashlib.sha256(system_info().encode()).hexdigest()[:12]
 
 
+@functools.cache
+def logits_address() -> Any:
+    """llama_get_logits as a function that returns the address as a number, not as a pointer object."""
+    function = library()._lib["llama_get_logits"]  # a function object of its own, with its own types
+    function.argtypes, function.restype = [ctypes.c_void_p], ctypes.c_void_p
+    return function
+
+
 def supports_gpu_offload() -> bool:
     return bool(library().llama_supports_gpu_offload())
 

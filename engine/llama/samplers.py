@@ -36,6 +36,7 @@ class FilterChain:
         if sampling.min_p > 0:
             L.llama_sampler_chain_add(chain, L.llama_sampler_init_min_p(sampling.min_p, _MIN_KEEP))
         self._candidates = np.zeros(vocabulary_size, _CANDIDATE)
+        self._ids, self._logits = self._candidates["id"], self._candidates["logit"]
         self._array = L.llama_token_data_array()
         self._data = self._candidates.ctypes.data_as(L.llama_token_data_p)
 
@@ -47,14 +48,13 @@ class FilterChain:
             likely = logits > logits.max() - _NO_CHANCE
             ids, logits = ids[likely], logits[likely]
         count = len(ids)
-        candidates = self._candidates[:count]
-        candidates["id"] = ids
-        candidates["logit"] = logits
+        self._ids[:count] = ids
+        self._logits[:count] = logits
         array = self._array
         array.data, array.size, array.selected, array.sorted = self._data, count, -1, False
         self._L.llama_sampler_apply(self._chain, ctypes.byref(array))
-        survivors = self._candidates[: array.size]
-        return survivors["id"], survivors["logit"]
+        left = array.size
+        return self._ids[:left], self._logits[:left]
 
     def close(self) -> None:
         """Free the chain."""
