@@ -33,7 +33,7 @@ def describe(pair: Pair) -> PairInfo:
         threads=pair.threads,
         backend=", ".join(f"{d.name} ({d.description})" for d in devices) or "CPU",
         build=build_mark(),
-        badge=pair.badge,
+        badge=pair.exactness.badge,
         exactness=pair.tested,
         rollback=pair.target.context.rollback,
         notes=tuple(notes),

@@ -121,7 +121,7 @@ class Session:
         None when there is nothing. The self-test waits for the first answer, which must not wait for it, and does not
         begin behind a cancel: who stops an answer wants the processor back."""
         pair = self.pair
-        if pair is None or pair.tested is not None or not pair.exact or not pair.testable:
+        if pair is None or pair.tested is not None or not pair.exactness.holds or not pair.testable:
             return None
         return pair.self_test() if self._may_idle_work and not self._gave_up else None
 

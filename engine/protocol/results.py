@@ -53,6 +53,7 @@ class SelfTestResult(Record):
     widths: int
     prefill: bool = Field(description="prefill in chunks leaves the same cache as decoding one by one")
     reuse: bool = Field(description="a prefix that was cut and continued is as good as a fresh one")
+    threads: tuple[int, ...] = Field((), description="smaller numbers of threads that agree bit by bit, too")
     context: int = Field(description="tokens of context up to which this was compared")
     ratios: dict[int, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
         description="time of a pass by width, over a plain pass"
