@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from app.attached import NOT_SENT, AttachmentError, mention_of, not_attached, read_mentioned
 from app.by_name import ByName
-from app.chats.export_file import ExportError
 from app.chats.records import StoreError, Unsent
 from app.plain import lists
 from app.plain.attaching import attached_words, to_attach
@@ -124,7 +123,7 @@ class PlainChat(ChatActions):
                 await commands.run(self, typed)
             else:
                 await self._send(commands.message_of(text))
-        except (RefusedError, StoreError, ExportError) as error:
+        except (RefusedError, StoreError) as error:
             self.failed = True
             self.say(str(error), "warning")
             if typed is None:

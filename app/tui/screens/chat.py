@@ -244,6 +244,8 @@ class ChatScreen(MakingScreen):
             return self.dialogue.stoppable
         if action == "new_chat":
             return self.dialogue.live is None and not self.chat.empty
+        if action == "export":
+            return not self.chat.empty
         if action == "leave_edit" and self._esc_is_taken:
             return False
         if action == "select" and self._picker_is_open:
@@ -269,6 +271,12 @@ class ChatScreen(MakingScreen):
 
     async def action_new_chat(self) -> None:
         await self.open_conversation(None)
+
+    async def action_export(self, wanted: str = "") -> None:
+        """Write this chat to a file."""
+        from app.tui.exporting import export_as
+
+        self.reply(await export_as(wanted, self.store, self.chat, self.system_prompt))
 
     def action_context(self) -> None:
         """How full the context is, and what can be done about it."""
