@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from app import __version__
-from app.compare.bench import Bench, Line, same_everywhere, summary
+from app.compare.bench import Bench, Line, same_everywhere, summary, verdict
 from app.compare.report import busy_words, run_json, started_at
 from app.receipt_words import many
 from app.tui.names import model_name
@@ -38,7 +38,8 @@ def as_json(bench: Bench, pair: PairInfo | None, described: Described | None) ->
         "left_out": bench.left_out,
         "runs_wanted": bench.runs_wanted,
         "identical": dict(zip(("prompts", "compared"), same_everywhere(bench), strict=True)),
-        "summary": [asdict(line) for line in summary(bench)],
+        "summary": [{**asdict(line), "finding": line.finding} for line in summary(bench)],
+        "verdict": " ".join(verdict(bench)),
         "runs": [{"task": task.id, "category": task.category, **run_json(run)} for task, run in bench.in_order],
     }
 
@@ -60,7 +61,7 @@ def as_markdown(bench: Bench, pair: PairInfo | None) -> str:
     """The summary as a table."""
     rows = ["| " + " | ".join(COLUMNS) + " |", "|---|---|---:|---:|---:|---:|---:|"]
     rows += ["| " + " | ".join(_cells(line)) + " |" for line in summary(bench)]
-    return "\n".join([*_heading(bench, pair), "", *rows, "", same_words(bench), *_notes(bench)])
+    return "\n".join([*_heading(bench, pair), "", *rows, "", same_words(bench), *verdict(bench), *_notes(bench)])
 
 
 def as_text(bench: Bench, pair: PairInfo | None) -> str:
@@ -74,7 +75,7 @@ def as_text(bench: Bench, pair: PairInfo | None) -> str:
         ).rstrip()
         for row in table
     ]
-    return "\n".join([*_heading(bench, pair), "", *lines, "", same_words(bench), *_notes(bench)])
+    return "\n".join([*_heading(bench, pair), "", *lines, "", same_words(bench), *verdict(bench), *_notes(bench)])
 
 
 def same_words(bench: Bench) -> str:
