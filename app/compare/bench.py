@@ -56,6 +56,11 @@ class Bench:
         return list(dict.fromkeys(task.category for task in self.tasks))
 
     @property
+    def notes(self) -> list[str]:
+        """What the reader of the figures has to know, each of it once."""
+        return list(dict.fromkeys(note for comparison in self.comparisons for note in comparison.notes))
+
+    @property
     def in_order(self) -> list[tuple[Task, Run]]:
         """Every run with its task, in the order in which they were made."""
         every = [(task, run) for task, each in zip(self.tasks, self.comparisons, strict=True) for run in each.runs]

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from app import __version__
 from app.compare.bench import Bench, Line, same_everywhere, summary, verdict
+from app.compare.conduct import OF_PEAKS
 from app.compare.report import busy_words, run_json, started_at
 from app.receipt_words import many
 from app.tui.names import model_name
@@ -36,6 +37,7 @@ def as_json(bench: Bench, pair: PairInfo | None, described: Described | None) ->
         "stopped": bench.stopped,
         "failure": bench.failure or None,
         "left_out": bench.left_out,
+        "notes": [*_busy(bench), *bench.notes],
         "runs_wanted": bench.runs_wanted,
         "identical": dict(zip(("prompts", "compared"), same_everywhere(bench), strict=True)),
         "summary": [{**asdict(line), "finding": line.finding} for line in summary(bench)],
@@ -61,7 +63,7 @@ def as_markdown(bench: Bench, pair: PairInfo | None) -> str:
     """The summary as a table."""
     rows = ["| " + " | ".join(COLUMNS) + " |", "|---|---|---:|---:|---:|---:|---:|"]
     rows += ["| " + " | ".join(_cells(line)) + " |" for line in summary(bench)]
-    return "\n".join([*_heading(bench, pair), "", *rows, "", same_words(bench), *verdict(bench), *_notes(bench)])
+    return "\n".join([*_heading(bench, pair), "", *rows, "", same_words(bench), *verdict(bench), *notes(bench), *_busy(bench)])
 
 
 def as_text(bench: Bench, pair: PairInfo | None) -> str:
@@ -75,7 +77,7 @@ def as_text(bench: Bench, pair: PairInfo | None) -> str:
         ).rstrip()
         for row in table
     ]
-    return "\n".join([*_heading(bench, pair), "", *lines, "", same_words(bench), *verdict(bench), *_notes(bench)])
+    return "\n".join([*_heading(bench, pair), "", *lines, "", same_words(bench), *verdict(bench), *notes(bench), *_busy(bench)])
 
 
 def same_words(bench: Bench) -> str:
@@ -102,9 +104,13 @@ def cut_words(bench: Bench) -> str:
     return f"{words} The figures leave out {many(bench.runs_alone, 'run')} that not every way has made."
 
 
-def _notes(bench: Bench) -> list[str]:
-    busy = busy_words([run for comparison in bench.comparisons for run in comparison.runs])
-    return [*bench.left_out, *busy]
+def notes(bench: Bench) -> list[str]:
+    """What the reader of the summary has to know. It shows no peaks of memory, so nothing is said of them."""
+    return [*bench.left_out, *(note for note in bench.notes if not note.startswith(OF_PEAKS))]
+
+
+def _busy(bench: Bench) -> list[str]:
+    return busy_words([run for comparison in bench.comparisons for run in comparison.runs])
 
 
 def _heading(bench: Bench, pair: PairInfo | None) -> list[str]:
