@@ -74,6 +74,17 @@ def wide(stats: Stats, allowed: str, context: int = 0) -> str:
     return " · ".join(part.text for part in parts(stats, allowed, context) if part.text)
 
 
+def line_of(stats: Stats, proof: Receipt | None) -> str:
+    """:func:`wide` of an answer that is there, with every part that its receipt knows."""
+    return wide(stats, *known(proof))
+
+
+def known(proof: Receipt | None) -> tuple[str, int]:
+    """What the line needs beside the figures: who could propose, and the size of the context; ``("", 0)`` where
+    nothing is known of it."""
+    return ("", 0) if proof is None else (proof.drafter, proof.context)
+
+
 def parts(
     stats: Stats, allowed: str, context: int = 0, *, steady: bool = False, short: bool = False
 ) -> tuple[Part, ...]:

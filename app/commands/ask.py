@@ -94,8 +94,7 @@ class _Answer:
 
 def _line(event: Finished) -> str:
     """The receipt in one line, with what the command line has no other place for: seed, mode and backend."""
-    drafter = event.receipt.drafter if event.receipt else "none"
-    words = [receipt.wide(event.stats, drafter, event.receipt.context if event.receipt else 0)]
+    words = [receipt.line_of(event.stats, event.receipt)]
     if event.receipt:
         target = event.receipt.target
         words += [f"seed {event.receipt.seed}", event.receipt.mode]

@@ -59,7 +59,7 @@ def as_text(answer: KeptAnswer) -> list[str]:
         f"mode {receipt.mode}, {receipt.backend}, {receipt.threads} threads, context {receipt.context:,}",
         f"seed {receipt.seed}, {_sampling(answer)}",
         f"template {receipt.template.name} {receipt.template.sha256[:12]}",
-        figures.wide(answer.stats, receipt.drafter),
+        figures.line_of(answer.stats, receipt),
         *figures.notes(receipt),
         *(f"{row.label} {row.value}" for row in attached(receipt)),
         *([figures.continued(receipt)] if receipt.continued_from else []),
