@@ -14,6 +14,7 @@ from app import __version__
 from app.compare.bench import Bench, Line, same_everywhere, summary, verdict
 from app.compare.conduct import OF_PEAKS
 from app.compare.report import busy_words, run_json, started_at
+from app.percent import share
 from app.receipt_words import many
 from app.tui.names import model_name
 from engine.protocol import Described, PairInfo
@@ -63,7 +64,9 @@ def as_markdown(bench: Bench, pair: PairInfo | None) -> str:
     """The summary as a table."""
     rows = ["| " + " | ".join(COLUMNS) + " |", "|---|---|---:|---:|---:|---:|---:|"]
     rows += ["| " + " | ".join(_cells(line)) + " |" for line in summary(bench)]
-    return "\n".join([*_heading(bench, pair), "", *rows, "", same_words(bench), *verdict(bench), *notes(bench), *_busy(bench)])
+    return "\n".join(
+        [*_heading(bench, pair), "", *rows, "", same_words(bench), *verdict(bench), *notes(bench), *_busy(bench)]
+    )
 
 
 def as_text(bench: Bench, pair: PairInfo | None) -> str:
@@ -77,7 +80,9 @@ def as_text(bench: Bench, pair: PairInfo | None) -> str:
         ).rstrip()
         for row in table
     ]
-    return "\n".join([*_heading(bench, pair), "", *lines, "", same_words(bench), *verdict(bench), *notes(bench), *_busy(bench)])
+    return "\n".join(
+        [*_heading(bench, pair), "", *lines, "", same_words(bench), *verdict(bench), *notes(bench), *_busy(bench)]
+    )
 
 
 def same_words(bench: Bench) -> str:
@@ -134,7 +139,7 @@ def _cells(line: Line) -> list[str]:
         line.way,
         _factor(line),
         "–" if line.tokens_per_second is None else f"{line.tokens_per_second:.1f}",
-        "–" if line.acceptance is None else f"{100 * line.acceptance:.0f} %",
+        "–" if line.acceptance is None else share(line.acceptance),
         "–" if line.tokens_per_pass is None else f"{line.tokens_per_pass:.2f}",
         str(line.runs),
     ]

@@ -12,6 +12,7 @@ from app.compare.explained import Explained, Finding, claim, credible, explained
 from app.compare.order import fork
 from app.compare.runs import Run
 from app.compare.ways import Way
+from app.percent import share
 from app.receipt import duration
 from engine.stats import factor_words
 
@@ -150,7 +151,7 @@ def table(comparison: Comparison, memory: Sequence[int | None]) -> list[Row]:
         ),
         row("tokens per pass", lambda run: run.stats.tokens_per_pass, _plain),
         Row("accepted", tuple(_accepted(each) for each in runs)),
-        row("of the answer", lambda run: run.stats.coverage if run.stats.drafted else None, _percent),
+        row("of the answer", lambda run: run.stats.coverage if run.stats.drafted else None, share),
         row("drafting", lambda run: run.stats.draft_seconds + run.stats.draft_prefill_seconds or None, _seconds),
         row("verifying", lambda run: run.stats.verify_seconds or None, _seconds),
         Row("memory, est.", tuple("–" if size is None else _gigabytes(size) for size in memory)),
@@ -194,9 +195,7 @@ def verdict(comparison: Comparison, memory: Sequence[int | None]) -> str:
     if not comparison.rounds:
         return "No way has run to its end yet; nothing can be said."
     drafts = [0 if None in (size, memory[0]) else (size or 0) - (memory[0] or 0) for size in memory[1:]]
-    found = [
-        (way, speedup(comparison, way), draft) for way, draft in zip(comparison.ways[1:], drafts, strict=True)
-    ]
+    found = [(way, speedup(comparison, way), draft) for way, draft in zip(comparison.ways[1:], drafts, strict=True)]
     alike = [(way, ratio, draft) for way, ratio, draft in found if ratio is not None and ratio.alike]
     base = comparison.ways[0].label
     sentences = [_judge(base, *each) for each in found if len(alike) < 2 or each not in alike]
@@ -208,7 +207,9 @@ def faster_way(comparison: Comparison) -> Way | None:
     drafting explains, or the first where all others are slower for certain; None where that is not known."""
     first, *others = comparison.ways
     ratios = [(speedup(comparison, way), way) for way in others]
-    gains = [(credible(found.median, found.explained), way) for found, way in ratios if found is not None and found.faster]
+    gains = [
+        (credible(found.median, found.explained), way) for found, way in ratios if found is not None and found.faster
+    ]
     if gains:
         return max(gains, key=lambda each: each[0])[1]
     return first if all(found is not None and found.slower for found, _ in ratios) else None
@@ -253,7 +254,7 @@ def _accepted(runs: list[Run]) -> str:
     verified = accepted + sum(run.stats.rejected for run in runs)
     if not verified:
         return "–"
-    return f"{100 * accepted / verified:.0f} % ({accepted}/{verified})"
+    return f"{share(accepted, verified)} ({accepted}/{verified})"
 
 
 def _seconds(value: float) -> str:
@@ -266,7 +267,3 @@ def _gigabytes(size: int) -> str:
 
 def _plain(value: float) -> str:
     return f"{value:.1f}"
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.0f} %"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from pathlib import Path
 
 from app import paths
@@ -22,8 +23,13 @@ async def other_contents(model: ModelInfo, watch: Watch) -> str | None:
     if now.value is None:
         watch(Step(CHECKING))
         blocks = now.read()
-        while (done := await asyncio.to_thread(next, blocks, None)) is not None:
+        while (done := await asyncio.to_thread(_further, blocks)) is not None:
             watch(Step(CHECKING, done, now.size))
     if now.value is None:
         return f"{path} cannot be read, or it changes while it is read."
     return None if now.value == model.sha256 else other_file(path, model.sha256, now.value)
+
+
+def _further(blocks: Iterator[int]) -> int | None:
+    """One block more; None at the end."""
+    return next(blocks, None)

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from app.percent import share
 from engine.protocol import Loading, Prefilling
 
 CHECKING: Final = "checking the model file"
@@ -29,7 +30,7 @@ class Step:
         """``checking the model file… 41 %``, ``comparing every token… 120/512``."""
         if not self.total:
             return f"{self.doing}…"
-        far = f"{self.done:,}/{self.total:,}" if self.tokens else f"{100 * self.done // self.total} %"
+        far = f"{self.done:,}/{self.total:,}" if self.tokens else share(self.done, self.total)
         return f"{self.doing}… {far}"
 
 

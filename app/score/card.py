@@ -14,6 +14,7 @@ from app.compare.runs import Run
 from app.compare.statistics import Estimate, estimate
 from app.compare.verdict import paired_ratios, paired_reach, whole
 from app.compare.ways import Way
+from app.percent import share
 from app.score.gain import break_even, gains
 from app.tui.names import model_name
 from engine.protocol import PairInfo, SelfTestResult
@@ -171,8 +172,8 @@ def _even_row(costs: Mapping[int, float], draft: float) -> Row:
     found = break_even(costs, draft)
     if found is None:
         return Row("break-even", "never", "drafting would cost more than it brings even if it were always right", False)
-    share, length = found
-    return Row("break-even", f"{100 * share:.0f} %", f"accepted at a draft length of {length}, and drafting pays")
+    needed, length = found
+    return Row("break-even", share(needed), f"accepted at a draft length of {length}, and drafting pays")
 
 
 def _acceptance_row(runs: Mapping[Way, list[Run]], own: bool) -> Row:
@@ -182,10 +183,8 @@ def _acceptance_row(runs: Mapping[Way, list[Run]], own: bool) -> Row:
     verified = accepted + sum(run.stats.rejected for run in drafted)
     if not verified:
         return Row("accepted", "–", f"nothing was proposed on {work}", False)
-    covered = accepted / max(1, sum(run.stats.output_tokens for run in drafted))
-    return Row(
-        "accepted", f"{100 * accepted / verified:.0f} %", f"on {work}; that is {100 * covered:.0f} % of the text"
-    )
+    covered = share(accepted, sum(run.stats.output_tokens for run in drafted))
+    return Row("accepted", share(accepted, verified), f"on {work}; that is {covered} of the text")
 
 
 def _memory_row(size: int | None) -> Row:
@@ -207,12 +206,10 @@ def _share_row(plain: Sequence[Run]) -> Row:
     ]
     if not shares:
         return Row("decoding", "–", "no plain answer was made")
-    share = statistics.median(shares)
-    enough = share >= DECODING_LEAST
+    writing = statistics.median(shares)
+    enough = writing >= DECODING_LEAST
     words = "of a request is writing, the part that can be made faster"
-    return Row(
-        "decoding", f"{100 * share:.0f} %", words if enough else f"{words}; the rest is reading the prompt", enough
-    )
+    return Row("decoding", share(writing), words if enough else f"{words}; the rest is reading the prompt", enough)
 
 
 def _load_row(foreign: float | None) -> Row:

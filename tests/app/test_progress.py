@@ -10,9 +10,7 @@ import pytest
 from app.commands.stdout import Progress
 
 
-def test_where_nobody_looks_a_line_is_said_now_and_then_or_none(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_where_nobody_looks_a_line_is_said_now_and_then_or_none(capsys: pytest.CaptureFixture[str]) -> None:
     now = [0.0]
     sparse, silent = Progress(sparse=True, clock=lambda: now[0]), Progress(clock=lambda: now[0])
     for second in (1.0, 10.0, 12.0, 19.0, 20.0):

@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from app.chats.store import ChatStore
+from app.percent import share
 from app.replay.again import CannotReplay, make_again
 from app.replay.kept import KeptAnswer
 from app.replay.steps import Step
+from engine.files.whole_hash import BLOCK
 from engine.protocol import Difference, Failed, Loaded, Loading, LoadSettings, Prefilling, Replay, Replayed
 from tests.unit.compare.engines import PaperEngine
 from tests.unit.files.test_whole_hash import overwrite_the_middle
@@ -67,7 +69,7 @@ def test_every_step_by_the_passes(store: ChatStore, large: Path) -> None:
     answer = knowing(store, large, passes="2 1*3", mode="fast")
     assert heard(answer, "passes", Talking()) == [
         "checking the model file…",
-        "checking the model file… 79 %",
+        f"checking the model file… {share(BLOCK, large.stat().st_size)}",
         "checking the model file… 100 %",
         "loading the model…",
         "loading the model… 50 %",
