@@ -13,6 +13,7 @@ from engine.drafters.base import Outcome
 from engine.drafters.lookup import LookupDrafter
 from engine.drafters.model import ModelDrafter
 from engine.exactness import Exactness
+from engine.files.whole_hash import WholeHash
 from engine.llama.backend import AbortFlag, system_info, versions
 from engine.llama.context import EXACT, CacheSettings, Context, ContextError
 from engine.llama.loading import Opened, Wish, open_model, probed
@@ -58,6 +59,7 @@ class Pair:
         self._draft_key = draft_key(settings.draft)
         self._file = KeptFile.read(settings.target.path)
         self._profiles = profiles
+        self.whole = WholeHash.at_load(self._file.header, profiles.folder if profiles else None)
         self.tested = self._kept_selftest()
         """What the self-test found about this target on this machine; None until it was done."""
         exact = settings.mode == "exact" or (settings.mode == "auto" and (self.tested is None or self.tested.exact))
@@ -236,7 +238,7 @@ class Pair:
 
     def info(self) -> PairInfo:
         """The pair as status line and receipt show it. Raises RenderInterrupted on a cancel, the first time."""
-        if self._info is None:
+        if self._info is None or self._info.target.sha256 != self.whole.value:
             self._info = describe(self)
         return self._info
 

@@ -19,6 +19,7 @@ class ModelInfo(Record):
     architecture: str
     size_bytes: int
     fingerprint: str = Field(description="SHA-256 over the size, the first and the last MiB")
+    sha256: str | None = Field(None, description="of the whole file; None until it was read, and in older records")
     layers: int
     gpu_layers: int = Field(description="layers really offloaded")
     context_trained: int

@@ -74,8 +74,8 @@ def test_anew_too_the_model_gives_the_two_tokens_their_probabilities(store: Chat
     outcome = asyncio.run(make_again(engine, answer, "auto", VERSIONS))
     assert (engine.replayed[0].token_ids, engine.replayed[0].watch) == ((5, 6), (9,))
     line = details(answer, outcome)[0]
-    assert ", 25.0% by the model; now " in line
-    assert line.endswith(", 50.0%")
+    assert ", 25.0 % by the model; now " in line
+    assert line.endswith(", 50.0 %")
 
 
 def test_a_changed_prompt_is_noticed_and_named(store: ChatStore, model: Path) -> None:
