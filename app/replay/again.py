@@ -67,6 +67,8 @@ class Outcome:
     now: int | None = None
     """The token that stands at ``place`` now; None behind the end."""
     circumstances: list[str] = field(default_factory=list)
+    undrafted: str | None = None
+    """Why the draft model of then proposed nothing, where it was to; None otherwise."""
 
     @property
     def identical(self) -> bool:
@@ -122,7 +124,7 @@ async def make_again(
     and compare. Raises CannotReplay."""
     if not answer.token_ids:
         raise CannotReplay(NO_TOKENS)
-    load = wanted_pair(answer)
+    load, undrafted = wanted_pair(answer), _missing_draft(answer, manner)
     if (trouble := await other_contents(answer.receipt.target, watch)) is not None:
         raise CannotReplay(f"The answer cannot be made again: {trouble}")
     if not holds(engine.pair, answer, manner):
@@ -135,14 +137,28 @@ async def make_again(
                     raise CannotReplay(event.message)
     if engine.pair is None:
         raise CannotReplay("The engine ended before the answer was made again. Try again.")
+    if undrafted is None and answer.receipt.draft is not None and manner in ("draft", "auto"):
+        undrafted = engine.pair.draft_refused and f"it was refused: {engine.pair.draft_refused}."
+    if undrafted is not None and manner == "draft":
+        raise CannotReplay(f"The answer cannot be made again with its draft model: {undrafted}")
     circumstances = [*([ALTERED] if answer.altered else []), *differences(answer.receipt, engine.pair, versions)]
     if manner == "passes":
         outcome = await _by_passes(engine, answer, watch)
     else:
         outcome = await _anew(engine, answer, manner, watch)
-    outcome.circumstances = circumstances
+    outcome.circumstances, outcome.undrafted = circumstances, undrafted
     outcome.words = _words(answer, outcome)
     return outcome
+
+
+def _missing_draft(answer: KeptAnswer, manner: Manner) -> str | None:
+    """Why the draft of then cannot be loaded, where it is to propose. Raises CannotReplay where there was none."""
+    draft = answer.receipt.draft
+    if draft is not None:
+        return file_trouble(draft) if manner in ("draft", "auto") else None
+    if manner == "draft":
+        raise CannotReplay("The answer was made without a draft model, so none can make it again; auto and lookup can.")
+    return None
 
 
 async def _by_passes(engine: Engine, answer: KeptAnswer, watch: Watch) -> Outcome:
@@ -221,11 +237,13 @@ async def _anew(engine: Engine, answer: KeptAnswer, mode: SpeculationMode, watch
 
 def _words(answer: KeptAnswer, outcome: Outcome) -> str:
     how = how_words(answer, outcome.manner)
+    if outcome.undrafted is not None:
+        how += f", by lookup alone since the draft model of then could not propose ({outcome.undrafted.rstrip('.')})"
     if outcome.place is None:
         return f"Identical: {outcome.compared:,} tokens made again {how}."
     words = f"Different from token {outcome.place + 1} of {len(answer.token_ids):,} on, made again {how}."
     if outcome.circumstances:
-        return f"{words} The likely cause: {outcome.circumstances[0]}"
+        return f"{words} {outcome.circumstances[0].rstrip('.')}; that is the likely cause."
     if _passes_lost(answer):
         return f"{words} {PASSES_LOST}"
     if outcome.manner != "passes" and not answer.receipt.mode.startswith(EXACT):
