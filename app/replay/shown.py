@@ -54,9 +54,10 @@ def as_text(answer: KeptAnswer) -> list[str]:
     """The same for people, a line each. Texts of tokens are quoted and escaped: nothing in them acts."""
     receipt, pieces = answer.receipt, _pieces(answer)
     draft = f", draft {model_name(receipt.draft)} {receipt.draft.fingerprint[:12]}" if receipt.draft else ""
+    whole = f", the whole file {receipt.target.sha256[:12]}" if receipt.target.sha256 else ""
     lines = [
         f'answer {answer.id} of the chat "{answer.chat}", {receipt.created}',
-        f"model {model_name(receipt.target)} {receipt.target.fingerprint[:12]}{draft}",
+        f"model {model_name(receipt.target)} {receipt.target.fingerprint[:12]}{whole}{draft}",
         f"mode {receipt.mode}, {receipt.backend}, {receipt.threads} threads, context {receipt.context:,}",
         f"seed {receipt.seed}, {_sampling(answer)}",
         f"template {receipt.template.name} {receipt.template.sha256[:12]}",

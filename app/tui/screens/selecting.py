@@ -1,4 +1,6 @@
-"""Which turn is selected, by keys from the composer upwards or by a click; typing leads back to the composer."""
+"""Which turn is selected, by keys from the composer upwards or by a click on the name above it; typing leads back to
+the composer.
+"""
 
 from __future__ import annotations
 

@@ -40,7 +40,7 @@ class SelectableTurn(Vertical):
     BINDINGS: ClassVar[list[BindingType]] = [*TURN]
 
     class Picked(Message):
-        """The turn was clicked."""
+        """The name above the turn was clicked."""
 
         def __init__(self, view: SelectableTurn) -> None:
             super().__init__()
@@ -77,9 +77,12 @@ class SelectableTurn(Vertical):
     def want_sibling(self, step: int) -> None:
         self.post_message(self.SiblingWanted(self, step))
 
-    def on_click(self) -> None:
-        if not self.screen.get_selected_text():  # a drag over some words is not meant for the turn
-            self.post_message(self.Picked(self))
+    def on_click(self, event: events.Click) -> None:
+        """Only on the name above the text: who clicks into a window to type there must not find letters to be keys."""
+        heading = next(iter(self.children), None)
+        if heading is None or event.screen_y != heading.region.y or self.screen.get_selected_text():
+            return  # a drag over some words is not meant for the turn, either
+        self.post_message(self.Picked(self))
 
     def _forward_event(self, event: events.Event) -> None:
         """Where the app hands over keys. Deciding here, and not when the key is handled, keeps what is typed in order:

@@ -69,11 +69,24 @@ async def test_a_chat_by_the_mouse_alone_but_for_its_words() -> None:
         await it.pilot.click(offset=(it.lines[line].index("‹ 2/2 ›"), line))
         await it.sees("‹ 1/2 ›")
 
-        await clicks(it, it.screen.query(UserTurn).first(), x=4, y=1)
+        await clicks(it, it.screen.query(UserTurn).first(), x=2)
         await clicks_key(it, "e edit")
         await it.until(lambda: it.screen.query_one(EditingRow).display)
         await clicks(it, EditingRow, x=4)
         await it.until(lambda: not it.screen.query_one(EditingRow).display)
+
+
+async def test_a_click_into_the_text_leaves_the_letters_to_the_composer() -> None:
+    """It may only be meant for the terminal's window: `remember` would ask again, `elephants` edit."""
+    client = FakeClient([answer("Ships at night.")])
+    async with chat(client, size=(120, 34)) as it:
+        await it.ask("What does it see?")
+        line = next(row for row in range(34) if "Ships at night." in it.lines[row])
+        await it.pilot.click(offset=(it.lines[line].index("Ships"), line))
+        await it.pilot.press(*"remember")
+        assert it.composer.text == "remember"
+        assert len(client.asked) == 1
+        assert it.screen.selected is None
 
 
 async def test_lists_the_legend_and_the_palette() -> None:
@@ -115,7 +128,7 @@ async def test_the_last_row_leads_to_chats_and_models(key: str, screen: type) ->
 async def test_a_finished_answer_is_selected_with_a_click_and_left_with_another() -> None:
     async with chat(FakeClient([answer("ok")])) as it:
         await it.ask("hello")
-        await clicks(it, it.answers[0], x=4, y=1)
+        await clicks(it, it.answers[0])
         assert isinstance(it.screen.selected, AnswerTurn)
         await clicks_key(it, "esc back")
         await it.until(lambda: it.screen.selected is None)

@@ -98,10 +98,10 @@ async def test_a_paste_goes_to_the_composer() -> None:
 async def test_a_click_selects_a_turn_and_another_one_leaves_it() -> None:
     async with chat(FakeClient([answer("Volga.")])) as it:
         await it.ask("river?")
-        await it.pilot.click(UserTurn, offset=(4, 1))
+        await it.pilot.click(UserTurn, offset=(1, 0))
         await selected(it)
         assert isinstance(it.screen.selected, UserTurn)
-        await it.pilot.click(AnswerTurn, offset=(4, 1))
+        await it.pilot.click(AnswerTurn, offset=(1, 0))
         await it.until(lambda: isinstance(it.screen.selected, AnswerTurn))
         await it.pilot.click("#composer")
         await it.until(lambda: it.screen.selected is None)

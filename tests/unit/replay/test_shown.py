@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,9 @@ def test_a_setting_that_is_an_empty_list_has_a_word(store: ChatStore, model: Pat
 def test_the_model_has_the_name_that_it_has_on_screen(store: ChatStore, model: Path) -> None:
     answer = kept(store, model)
     assert as_text(answer)[1] == f"model tiny {answer.receipt.target.fingerprint[:12]}"
+    target = answer.receipt.target.model_copy(update={"sha256": "ab" * 32})
+    answer = replace(answer, receipt=answer.receipt.model_copy(update={"target": target}))
+    assert as_text(answer)[1] == f"model tiny {target.fingerprint[:12]}, the whole file abababababab"
 
 
 def test_the_receipt_shows_every_token_and_where_it_came_from(store: ChatStore, model: Path) -> None:
