@@ -24,6 +24,7 @@ from app.tui.commands import RefusedError
 from app.tui.modes import MODES, reasons_against
 from app.tui.news import EngineNews
 from app.tui.overflow_policy import for_engine, policy_of
+from app.tui.rescue import why_stay
 
 if TYPE_CHECKING:
     from app.chats.store import ChatStore
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from engine.protocol import GenerateSettings, LoadSettings, SpeculationMode
 
 ELSEWHERE: Final = "Your last chat is open in another Slipstream; this is a new one."
+LEAVE_ALL_THE_SAME: Final = "Make room and leave then, copy the text from here, or /quit once more leaves all the same."
 SEND_OTHERWISE: Final = (
     "Your message stands at the prompt; what you send next becomes a variant beside it. An empty line leaves it."
 )
@@ -90,6 +92,8 @@ class PlainChat(ChatActions):
         self._news = EngineNews(self, "" if load else no_model, load.draft_refused if load else None)
         self._told: tuple[str, str] = ("", "")
         """What was said last of the pair, and of what was proven about it."""
+        self._told_loss: str | None = None
+        """What was said to get lost when somebody last wanted to leave."""
         self._open = False
         self.dialogue = Dialogue(self, store, engine, load, no_model, fresh=not interactive)
         self.slipstream = PlainModels(self, library, pair_request, memory, by_name or ByName(), overflow)
@@ -271,7 +275,16 @@ class PlainChat(ChatActions):
             self.turns.show_thoughts()
 
     def action_quit(self) -> None:
-        self.over = True
+        self.over = not self.interactive or self.may_leave()
+
+    def may_leave(self) -> bool:
+        """Whether nothing gets lost, or whoever wants to leave was told what."""
+        loses = None if self.store.trouble is None else why_stay(self.store, self.system_prompt)
+        if loses is None or self._told_loss == loses:
+            return True
+        self._told_loss = loses
+        self.say(f"{loses} {LEAVE_ALL_THE_SAME}", "warning")
+        return False
 
     async def action_attach(self, path: str = "") -> None:
         if not path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -16,9 +17,11 @@ Form = Literal["markdown", "json", "all"]
 """To read, with every figure, and that with all branches."""
 
 
-def export(store: ChatStore, chat: Conversation, form: Form, system: str) -> Path:
-    """Write ``chat`` to a new file in the present folder, or where that cannot be written to beside the chats. The
-    chat's own system prompt goes before ``system``."""
+def export(
+    store: ChatStore, chat: Conversation, form: Form, system: str, folders: Sequence[Path] | None = None
+) -> Path:
+    """Write ``chat`` to a new file in the first of ``folders`` that takes it: without any, the present one, or beside
+    the chats. The chat's own system prompt goes before ``system``."""
     from app.chats.export import to_json, to_markdown
     from app.chats.export_file import file_name, write_new
 
@@ -32,4 +35,4 @@ def export(store: ChatStore, chat: Conversation, form: Form, system: str) -> Pat
     else:
         text = to_json(chat, messages, figures, shown=shown, system=system)
     name = f"{file_name(chat.title)}.{'md' if form == 'markdown' else 'json'}"
-    return write_new((Path.cwd(), paths.data_dir() / "exports"), name, text)
+    return write_new(folders or (Path.cwd(), paths.data_dir() / "exports"), name, text)

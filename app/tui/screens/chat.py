@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events, on
@@ -11,6 +12,7 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from app.tui import commands
+from app.tui.background import aside, beside
 from app.tui.chat_settings import differing
 from app.tui.collecting import Collecting
 from app.tui.dialogue import Dialogue
@@ -38,11 +40,14 @@ from app.tui.widgets.welcome import Welcome
 from app.tui.writing import Writing
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
     from app.chats.records import Attachment, Unsent
     from app.chats.store import ChatStore
     from app.tui.ports import Engine
     from engine.protocol import Failed, GenerateSettings, LoadSettings
 
+SAVE_AGAIN_SECONDS: Final = 5.0
 JUMP: Final = "↓ end: back to the latest text"
 ELSEWHERE: Final = "Your last chat is open in another Slipstream; this is a new one."
 
@@ -73,6 +78,7 @@ class ChatScreen(MakingScreen):
         self.news = EngineNews(self, "" if load else no_model, load.draft_refused if load else None)
         self.frames = Frames(self)
         self.collecting = Collecting(self, lambda: self.typed_at)
+        self._saves_again: Timer | None = None
         self._offered: tuple[bool, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -116,7 +122,18 @@ class ChatScreen(MakingScreen):
 
     def show_trouble(self) -> None:
         """The sign in the header, for as long as something is not saved."""
-        self.query_one(Header).unsaved = self.store.trouble is not None
+        self.query_one(Header).unsaved = unsaved = self.store.trouble is not None
+        if unsaved and not self._saves_again:
+            work = partial(beside, self, "save again", self._save_again)
+            self._saves_again = self.set_timer(SAVE_AGAIN_SECONDS, work)
+
+    async def _save_again(self) -> None:
+        """There may be room by now."""
+        try:
+            await aside(self.store.save_again)
+        finally:
+            self._saves_again = None
+            self.show_trouble()
 
     def say_no_model(self) -> None:
         """There is nothing to answer with."""
