@@ -26,6 +26,7 @@ class LosingScreen(ModalScreen["str | None"]):
     """A panel at the bottom, over whatever is on screen. Ends with a choice; None: stay."""
 
     CSS_PATH: ClassVar = ["losing.tcss", "../widgets/choices.tcss"]
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (18, "-high")]  # noqa: RUF012
 
     def __init__(self, loses: str) -> None:
         super().__init__()

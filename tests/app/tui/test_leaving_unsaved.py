@@ -93,6 +93,15 @@ async def test_one_key_loses_nothing(nowhere: Path, monkeypatch: pytest.MonkeyPa
     assert told.endswith(rescue.NO_COPY)
 
 
+async def test_the_question_and_its_keys_fit_into_a_dozen_lines(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    only(monkeypatch, nowhere / "exports")
+    async with unsaved(opened(nowhere)) as it:
+        await it.pilot.resize_terminal(48, 12)
+        await it.pilot.press("ctrl+q")
+        await it.sees("Not saved: 2 messages", "Leave, and lose it?", "try again", "stay", "leave all the same")
+        await it.until(lambda: "enter choose" in it.footer)
+
+
 async def test_trying_again_leaves_when_there_is_room(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     only(monkeypatch, nowhere / "exports")
     store = opened(nowhere)
