@@ -6,11 +6,10 @@ a :class:`Part` of the line knows which one it shows.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from app.percent import percent, written
 from engine.stats import FEWEST_TOKENS, FIGURES
 
 if TYPE_CHECKING:
@@ -74,6 +73,17 @@ def wide(stats: Stats, allowed: str, context: int = 0) -> str:
     return " · ".join(part.text for part in parts(stats, allowed, context) if part.text)
 
 
+def line_of(stats: Stats, proof: Receipt | None) -> str:
+    """:func:`wide` of an answer that is there, with every part that its receipt knows."""
+    return wide(stats, *known(proof))
+
+
+def known(proof: Receipt | None) -> tuple[str, int]:
+    """What the line needs beside the figures: who could propose, and the size of the context; ``("", 0)`` where
+    nothing is known of it."""
+    return ("", 0) if proof is None else (proof.drafter, proof.context)
+
+
 def parts(
     stats: Stats, allowed: str, context: int = 0, *, steady: bool = False, short: bool = False
 ) -> tuple[Part, ...]:
@@ -101,7 +111,7 @@ def narrow(stats: Stats, allowed: str) -> tuple[Part, ...]:
     share = percent(stats.accepted, stats.accepted + stats.rejected)
     return (
         Part("decode_tokens_per_second", f"{DASH if rate is None else f'{rate:.0f}':>3} tok/s"),
-        Part("acceptance", f"{DASH:>3}  " if share is None else f"{share:>3} %"),
+        Part("acceptance", f"{DASH:>3}  " if share is None else f"{written(share):>5}"),
         Part("tokens_per_pass", f"{_number(stats.tokens_per_pass, 3)}/pass"),
         Part("proposed_by", drafter_word(stats, allowed)),
     )
@@ -120,27 +130,6 @@ def factor(stats: Stats) -> str:
 def is_slower(stats: Stats) -> bool:
     """Whether drafting cost more than it brought."""
     return stats.speedup is not None and stats.speedup < SLOWER
-
-
-def percent(part: float, whole: float) -> int | None:
-    """Whole percent; None where there is nothing to divide by. 0 and 100 are said only when they are exact."""
-    if whole <= 0:
-        return None
-    rounded = round(100 * part / whole)
-    return rounded if part in (0, whole) else min(max(rounded, 1), 99)
-
-
-def shares(parts: Sequence[float]) -> list[int]:
-    """Whole percent of each part, 100 altogether: what rounding leaves goes to the largest remainders."""
-    whole = sum(parts)
-    if whole <= 0:
-        return [0] * len(parts)
-    exact = [100 * part / whole for part in parts]
-    found = [math.floor(share) for share in exact]
-    by_remainder = sorted(range(len(parts)), key=lambda at: found[at] - exact[at])
-    for at in by_remainder[: 100 - sum(found)]:
-        found[at] += 1
-    return found
 
 
 def drafter_word(stats: Stats, allowed: str) -> str:
@@ -209,7 +198,7 @@ def _accepted(stats: Stats, steady: bool) -> str:
     if share is None:
         return f"accepted {DASH:>3}{'':>12}" if steady else f"accepted {DASH}"
     counts = f"({stats.accepted}/{verified})"
-    return f"accepted {share:>3} % {counts:>9}" if steady else f"accepted {share} % {counts}"
+    return f"accepted {written(share):>5} {counts:>9}" if steady else f"accepted {written(share)} {counts}"
 
 
 def _factor_and_loss(stats: Stats) -> str:

@@ -11,7 +11,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from app import receipt
-from app.receipt import DASH, duration, percent, shares
+from app.percent import percent, shares, written
+from app.percent import share as share_of
+from app.receipt import DASH, duration
 from engine.stats import FIGURES
 
 if TYPE_CHECKING:
@@ -95,8 +97,8 @@ def speed(stats: Stats) -> list[Row]:
 def tokens(stats: Stats, proof: Receipt | None) -> list[Row]:
     """What was read and written."""
     cached = f"{stats.prompt_tokens_cached:,}"
-    if (share := percent(stats.prompt_tokens_cached, stats.prompt_tokens)) is not None:
-        cached += f"  {share} %"
+    if stats.prompt_tokens:
+        cached += f"  {share_of(stats.prompt_tokens_cached, stats.prompt_tokens)}"
     used, of = stats.context_used, ""
     if proof:
         used, of = receipt.context_used(stats, proof.context), f" of {proof.context:,}"
@@ -113,10 +115,9 @@ def drafts(stats: Stats) -> list[Row]:
     """What was proposed, and what became of it."""
     if not stats.drafted:
         return []
-    share, coverage = percent(stats.accepted, stats.accepted + stats.rejected), stats.coverage
     return [
-        _figure("acceptance", DASH if share is None else f"{share} %", "acceptance"),
-        _figure("of the answer", DASH if coverage is None else f"{coverage * 100:.0f} %", "coverage"),
+        _figure("acceptance", share_of(stats.accepted, stats.accepted + stats.rejected), "acceptance"),
+        _figure("of the answer", share_of(stats.accepted, stats.output_tokens), "coverage"),
         _figure("proposed", f"{stats.drafted:,}", "drafted"),
         _figure("accepted", f"{stats.accepted:,}", "accepted"),
         _figure("rejected", f"{stats.rejected:,}", "rejected"),
@@ -230,7 +231,7 @@ def _counts(counts: DrafterStats) -> tuple[Row, ...]:
     verified = counts.accepted + counts.rejected
     each = counts.drafted / counts.drafts if counts.drafts else 0.0
     return (
-        Row("accepted", f"{counts.accepted:,} of {verified:,}" + (f"  {share} %" if share is not None else "")),
+        Row("accepted", f"{counts.accepted:,} of {verified:,}" + (f"  {written(share)}" if share is not None else "")),
         Row("drafts", f"{counts.drafts:,}, {each:.1f} tokens each"),
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.percent import percent
 from app.receipt import (
     NO_DRAFTS,
     PLAIN,
@@ -18,7 +19,6 @@ from app.receipt import (
     drafter_word,
     duration,
     is_slower,
-    percent,
 )
 
 if TYPE_CHECKING:

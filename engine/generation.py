@@ -12,18 +12,21 @@ from engine.counting import Counter
 from engine.drafters.base import Drafter, NoDrafter, Outcome
 from engine.drafters.model import ModelDrafter
 from engine.drafters.paced import PACED_DRAFT_MAX, PacedDrafter
+from engine.exactness import EXACT_BADGE
 from engine.llama.backend import AbortFlag, build_mark, versions
 from engine.llama.context import BrokenLogits, ContextError, DecodeAborted
+from engine.machine import processors
 from engine.other_work import OtherWork
 from engine.overflow import Fitted
 from engine.pacing import not_worth_it
-from engine.pair import EXACT_BADGE, Pair
+from engine.pair import Pair
 from engine.prefill import next_chunk
 from engine.prompt import marker_tokens
 from engine.protocol import Event, Finished, FinishReason, Generate, GenerateSettings, Prefilling, Receipt, Started
 from engine.sampling import random_seed
 from engine.speculate import speculate
 from engine.stats import Stats
+from engine.step_back import StepBack
 
 Emit = Callable[[Event], None]
 
@@ -53,6 +56,7 @@ class Generation:
         settings, prompt = request.settings, fitted.prompt
         self._so_far = so_far
         self._others = OtherWork()
+        self._threads = StepBack(pair.threads, pair.exactness.fewer_threads, pair.use_threads, processors=processors())
         self._pair, self._request, self._prompt, self._dropped = pair, request, prompt, fitted.dropped
         self._counter, self._abort, self._emit = counter, abort, emit
         self._notes = [*prompt.template.notes, *([fitted.note] if fitted.note else [])]
@@ -108,6 +112,7 @@ class Generation:
                     context.clear()  # no later answer may begin with what it calculated
                 raise
             finally:
+                self._threads.end()
                 self._pair.cached = history[: context.length]
         if reason == "length" and len(history) > context.size:
             self._notes.append(f"the context of {context.size:,} tokens is full")
@@ -127,7 +132,7 @@ class Generation:
             while context.length < last:
                 if self._abort.is_set:
                     return "cancelled"
-                size = next_chunk(last - context.length, context.chunk, pair.prefill_width)
+                size = next_chunk(last - context.length, context.chunk, pair.exactness.prefill_width)
                 context.decode(history[context.length :][:size], rows=0)
                 context.mark(every=MARK_EVERY)
                 self._report_prefill(last)
@@ -153,6 +158,7 @@ class Generation:
     def _observe(self, outcome: Outcome) -> None:
         """Whatever mode is on, every pass teaches the pair what it costs here."""
         self._pair.observe(outcome)
+        self._threads.after_pass()
         if isinstance(self._drafter, PacedDrafter):
             self._drafter.observe(outcome)
 
@@ -194,7 +200,7 @@ class Generation:
         else:
             wish = FIXED_DRAFT_MAX
         limits: list[tuple[int, str]] = []
-        if (widest := self._pair.widest_exact_pass) is not None:
+        if (widest := self._pair.exactness.widest_pass) is not None:
             limits.append((widest - 1, f"exact mode allows {widest - 1}"))
         if (most := self._pair.target.context.longest_undo) is not None:
             limits.append((most, f"this model can take back {most}"))
@@ -210,6 +216,8 @@ class Generation:
         text = answer.finish()
         counter.ended = counter.clock()
         counter.other_cores = self._others.cores()
+        if self._threads.note:
+            self._notes.append(self._threads.note)
         if self._chooser.note:
             self._notes.append(self._chooser.note)
         stats = counter.snapshot()

@@ -12,6 +12,8 @@ from engine.baseline import PlainSpeed
 from engine.drafters.base import Outcome
 from engine.drafters.lookup import LookupDrafter
 from engine.drafters.model import ModelDrafter
+from engine.exactness import Exactness
+from engine.files.whole_hash import WholeHash
 from engine.llama.backend import AbortFlag, system_info, versions
 from engine.llama.context import EXACT, CacheSettings, Context, ContextError
 from engine.llama.loading import Opened, Wish, open_model, probed
@@ -22,18 +24,17 @@ from engine.pacing import Pacer
 from engine.pair_info import describe
 from engine.profile import Profile, ProfileStore
 from engine.protocol import PLAIN_ONLY, ErrorCode, LoadingWhat, LoadSettings, ModelFile, PairInfo, SelfTestResult
-from engine.selftest import NEEDED, WIDEST, self_test
+from engine.selftest import NEEDED, self_test
 from engine.target_file import KeptFile, PairError, checked_header, draft_key, target_key
 from engine.text.sandbox import Sandbox
 from engine.text.template import ChatTemplate
 
-EXACT_BADGE, UNTESTED_BADGE, FAST_BADGE = "exact", "exact settings, untested", "fast"
-
-UNTESTED_WIDTH = 8
-"""Passes of up to 8 tokens round like single ones on the processors tried so far (engine.md 0.1); the test decides."""
-
-TEST_VERSION = 3
+TEST_VERSION = 4
 """What an earlier, weaker form of the test found is not believed."""
+
+CROWDED = 0.25
+"""Cores' worth of other work beside which the self-test's times are not believed: a median of three is no match for
+it."""
 
 UNDO = 7
 """Tokens of a pass that a target with running states keeps a state for: as many as exact mode drafts at most. Each
@@ -58,6 +59,7 @@ class Pair:
         self._draft_key = draft_key(settings.draft)
         self._file = KeptFile.read(settings.target.path)
         self._profiles = profiles
+        self.whole = WholeHash.at_load(self._file.header, profiles.folder if profiles else None)
         self.tested = self._kept_selftest()
         """What the self-test found about this target on this machine; None until it was done."""
         exact = settings.mode == "exact" or (settings.mode == "auto" and (self.tested is None or self.tested.exact))
@@ -178,28 +180,15 @@ class Pair:
         return cores if wish is None else min(wish, cores)
 
     @property
-    def exact(self) -> bool:
-        """Whether the target computes with the exact settings, and no test spoke against them."""
-        return self.target.context.settings == EXACT and (self.tested is None or self.tested.exact)
+    def exactness(self) -> Exactness:
+        """How exact the target is, as far as it is known now."""
+        return Exactness(self.target.context.settings, self.tested, self.target.model.gpu_layers)
 
-    @property
-    def badge(self) -> str:
-        """The mode in words, from what was tested and nothing else."""
-        if not self.exact:
-            return FAST_BADGE
-        return UNTESTED_BADGE if self.tested is None else EXACT_BADGE
-
-    @property
-    def widest_exact_pass(self) -> int | None:
-        """In exact mode, the widest pass that may be sent; None in fast mode."""
-        if not self.exact:
-            return None
-        return UNTESTED_WIDTH if self.tested is None else self.tested.widths
-
-    @property
-    def prefill_width(self) -> int | None:
-        """What :func:`engine.prefill.next_chunk` must keep to: in exact mode, only tested widths."""
-        return None if self.tested is None or not self.exact else exact_width(self.tested)
+    def use_threads(self, count: int) -> None:
+        """Let ``count`` threads make the next passes of target and draft."""
+        self.target.context.use_threads(count)
+        if self.draft is not None:
+            self.draft.context.use_threads(count)
 
     @property
     def testable(self) -> bool:
@@ -221,20 +210,25 @@ class Pair:
             )
 
         others = OtherWork()
-        with contextlib.closing(self_test(make, tokens)) as test:
+        with contextlib.closing(self_test(make, tokens, threads=self.threads)) as test:
             for found in test:
                 if found is None:
                     yield False
                     continue
                 result = found.model_copy(update={"other_cores": others.cores()})
-                if self.prefill_width != exact_width(result):
+                before, self.tested = self.exactness.prefill_width, result
+                if self.exactness.prefill_width != before:
                     self.forget()  # what was read in pieces of other widths is not what a fresh process would hold
-                self.tested = result
-                self.pacer.cost.adopt(result.ratios)
+                self._adopt(result)
                 self._info = None
                 if self._profiles is not None:
                     self._profiles.save(Profile(selftest=result), *self._selftest_key())
                 yield True
+
+    def _adopt(self, tested: SelfTestResult) -> None:
+        """Start from what the self-test measured, unless others made it a lottery: the pacer's own guess is better."""
+        if tested.other_cores is None or tested.other_cores < CROWDED:
+            self.pacer.cost.adopt(tested.ratios)
 
     def _selftest_key(self) -> tuple[object, ...]:
         return ("selftest", TEST_VERSION, self._file.fingerprint, self.threads, EXACT, system_info(), versions())
@@ -244,7 +238,7 @@ class Pair:
 
     def info(self) -> PairInfo:
         """The pair as status line and receipt show it. Raises RenderInterrupted on a cancel, the first time."""
-        if self._info is None:
+        if self._info is None or self._info.target.sha256 != self.whole.value:
             self._info = describe(self)
         return self._info
 
@@ -270,7 +264,7 @@ class Pair:
         kept = self._profiles.load(*self._profile_key()) if self._profiles else Profile()
         self.pacer = Pacer(kept.pacing, draft_ratio_guess=guess)
         if self.tested is not None and not kept.pacing.cost.ratios:
-            self.pacer.cost.adopt(self.tested.ratios)
+            self._adopt(self.tested)
 
     def keep_profile(self) -> None:
         """Keep what was learned."""
@@ -292,8 +286,3 @@ class Pair:
         self._close_draft()
         self.target.close()
         self.template.close()
-
-
-def exact_width(tested: SelfTestResult) -> int | None:
-    """The widest piece of a prompt that rounds as decoding does; None: any."""
-    return None if tested.widths == WIDEST else tested.widths

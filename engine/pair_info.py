@@ -25,7 +25,7 @@ def describe(pair: Pair) -> PairInfo:
     if pair.draft and pair.draft.context.rollback != "full":
         notes.append("the draft keeps a running state; a copy of it is put back when proposals are rejected")
     return PairInfo(
-        target=pair.target.model.info(),
+        target=pair.target.model.info().model_copy(update={"sha256": pair.whole.value}),
         draft=pair.draft.model.info() if pair.draft else None,
         draft_refused=pair.draft_refused,
         template=pair.template.info(),
@@ -33,7 +33,7 @@ def describe(pair: Pair) -> PairInfo:
         threads=pair.threads,
         backend=", ".join(f"{d.name} ({d.description})" for d in devices) or "CPU",
         build=build_mark(),
-        badge=pair.badge,
+        badge=pair.exactness.badge,
         exactness=pair.tested,
         rollback=pair.target.context.rollback,
         notes=tuple(notes),

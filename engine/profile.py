@@ -42,7 +42,7 @@ class ProfileStore:
 
     def __init__(self, folder: Path | None = None) -> None:
         named = os.environ.get(FOLDER_VARIABLE)
-        self._folder = folder or (Path(named) if named else None)
+        self.folder = folder or (Path(named) if named else None)
 
     def load(self, *key: object) -> Profile:
         """The profile kept under ``key`` on this machine, or an empty one."""
@@ -70,7 +70,7 @@ class ProfileStore:
             log.warning("profile not kept: %s", error)
 
     def _path(self, key: tuple[object, ...]) -> Path | None:
-        if self._folder is None:
+        if self.folder is None:
             return None
         name = hashlib.sha256(repr((platform.node(), platform.machine(), *key)).encode()).hexdigest()[:32]
-        return self._folder / f"{name}.json"
+        return self.folder / f"{name}.json"

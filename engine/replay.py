@@ -63,7 +63,7 @@ def _passes(pair: Pair, request: Replay) -> Iterator[tuple[int, int]]:
     if not all(0 <= token < size for token in (*request.prompt_ids, *request.token_ids)):
         raise CannotReplay(f"it has tokens that this model of {size:,} tokens does not know")
     if not request.passes:
-        return _plainly(len(request.prompt_ids) - 1, length - 1, context.chunk, pair.prefill_width)
+        return _plainly(len(request.prompt_ids) - 1, length - 1, context.chunk, pair.exactness.prefill_width)
     found = [*read_passes(request.passes, widest=context.chunk)]
     if sum(kept for _, kept in found) < length - 1:
         raise CannotReplay("its passes are not those of the whole answer")

@@ -1,10 +1,11 @@
 """Which pass widths and prefill chunks round alike on this machine with this file: found out, never assumed.
 
 The same tokens are evaluated one by one, in passes of every width, in prefill chunks of two sizes and behind a reused
-prefix; the logits are compared bit by bit, at context lengths on both sides of the places where kernels change (512
-cached tokens: split attention; 64 queries: tiled attention; engine.md section 0.1). The passes are timed as well: the
-cost model starts from them. A memory with running states goes back to a copy of them between the passes, and a tail
-that it can take back by itself is taken back and continued, as behind a draft that was rejected.
+prefix, and with fewer threads; the logits are compared bit by bit, at context lengths on both sides of the places
+where kernels change (512 cached tokens: split attention; 64 queries: tiled attention; engine.md section 0.1). The
+passes are timed as well: the cost model starts from them. A memory with running states goes back to a copy of them
+between the passes, and a tail that it can take back by itself is taken back and continued, as behind a draft that was
+rejected.
 
 It is a generator of small steps in a context of its own, so that the engine can do it while nobody waits and leave it
 at any step.
@@ -43,6 +44,7 @@ class _Findings:
     widths: int = WIDEST
     prefill: bool = True
     reuse: bool = True
+    threads: list[int] = field(default_factory=list)
     seconds: dict[int, list[float]] = field(default_factory=dict)
     read: list[tuple[int, float]] = field(default_factory=list)
 
@@ -59,19 +61,24 @@ class _Findings:
 
 
 def self_test(
-    make: Callable[[CacheSettings], Context], tokens: Sequence[int], settings: CacheSettings = EXACT
+    make: Callable[[CacheSettings], Context],
+    tokens: Sequence[int],
+    settings: CacheSettings = EXACT,
+    *,
+    threads: int = 1,
 ) -> Generator[SelfTestResult | None, None, None]:
     """Test ``settings`` (the exact ones) on ``tokens`` (at least NEEDED), and time the fast ones beside them.
 
-    ``make`` gives an empty context of at least NEEDED tokens with the settings asked for; it is closed here. Yields
+    ``make`` gives an empty context of at least NEEDED tokens with the settings asked for, whose passes are made by
+    ``threads`` threads; it is closed here. Yields
     None between steps and the result at the end; may be abandoned at any step (``close()`` frees the context). Raises
     what a pass raises, and ContextError where the memory does not go back to where it was marked.
     """
-    found, fast = _Findings(), _Findings()
+    found, fast = _Findings(threads=fewer_threads(threads)), _Findings()
     context = make(settings)
     try:
         for length in LENGTHS:
-            yield from _compare_at(context, tokens, length, found)
+            yield from _compare_at(context, tokens, length, found, threads)
         yield from _compare_stretch(context, tokens, found)
     finally:
         context.close()
@@ -88,6 +95,7 @@ def self_test(
         widths=found.widths,
         prefill=found.prefill,
         reuse=found.reuse,
+        threads=tuple(found.threads),
         context=NEEDED,
         ratios={w: float(np.median(s)) / plain for w, s in sorted(found.seconds.items()) if w > 1},
         plain_seconds=plain,
@@ -97,7 +105,12 @@ def self_test(
     )
 
 
-def _compare_at(context: Context, tokens: Sequence[int], length: int, found: _Findings) -> Iterator[None]:
+def fewer_threads(threads: int) -> list[int]:
+    """The smaller numbers of threads that are tried: one less, half of them, and one."""
+    return sorted({threads - 1, threads // 2, 1} - {0, threads})
+
+
+def _compare_at(context: Context, tokens: Sequence[int], length: int, found: _Findings, threads: int) -> Iterator[None]:
     ahead = tokens[length : length + WIDEST]
     after = tokens[length + WIDEST]
     yield from _read(context, tokens[:length], context.chunk, found)
@@ -114,6 +127,16 @@ def _compare_at(context: Context, tokens: Sequence[int], length: int, found: _Fi
             if not all(_same(rows[i], single[i]) for i in range(width)):
                 found.widths = min(found.widths, width - 1)
             yield
+    for fewer in tuple(found.threads):
+        context.use_threads(fewer)
+        for width in dict.fromkeys((1, found.widths)):
+            _back(context, length)
+            again = [row.copy() for row in _pieces(context, ahead, width)]
+            if not all(map(_same, again, single)):
+                found.threads.remove(fewer)
+                break
+            yield
+        context.use_threads(threads)
     for width in range(2, min(WIDEST, (context.longest_undo or 0) + 1) + 1):
         _back(context, length)
         context.decode(ahead[:width], rows=0)
@@ -129,6 +152,12 @@ def _compare_at(context: Context, tokens: Sequence[int], length: int, found: _Fi
         yield from _read(context, tokens[: length + WIDEST], chunk, found)
         found.prefill &= _same(_row(context, after), behind_decoding)
     yield
+
+
+def _pieces(context: Context, tokens: Sequence[int], width: int) -> Iterator[NDArray[np.float32]]:
+    """The logits behind each of ``tokens``, read in passes of ``width``; each valid until the next is asked for."""
+    for start in range(0, len(tokens), width):
+        yield from context.decode(tokens[start : start + width])
 
 
 def _compare_stretch(context: Context, tokens: Sequence[int], found: _Findings) -> Iterator[None]:

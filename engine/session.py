@@ -121,9 +121,10 @@ class Session:
         None when there is nothing. The self-test waits for the first answer, which must not wait for it, and does not
         begin behind a cancel: who stops an answer wants the processor back."""
         pair = self.pair
-        if pair is None or pair.tested is not None or not pair.exact or not pair.testable:
+        if pair is None or not self._may_idle_work or self._gave_up:
             return None
-        return pair.self_test() if self._may_idle_work and not self._gave_up else None
+        untested = pair.tested is None and pair.exactness.holds and pair.testable
+        return _in_idle_time(pair, untested=untested) if untested or pair.whole.unread else None
 
     def give_up_idle_work(self) -> None:
         """It failed: do not try again with this pair."""
@@ -229,3 +230,12 @@ class Session:
             emit(Failed(id=request.id, code=ErrorCode.BAD_SETTINGS, message=str(error)))
         except ContextError as error:
             emit(failed(request.id, error))
+
+
+def _in_idle_time(pair: Pair, *, untested: bool) -> Generator[bool, None, None]:
+    if untested:
+        yield from pair.self_test()
+    if pair.whole.unread:
+        for _ in pair.whole.read():
+            yield False
+        yield True

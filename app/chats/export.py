@@ -148,7 +148,7 @@ def _below(message: Message, figures: Figures | None) -> list[str]:
         return parts
     stats, proof = figures.stats(), figures.receipt()
     if stats is not None and stats.output_tokens:
-        parts.append(f"`{receipt.wide(stats, proof.drafter if proof else '')}`")
+        parts.append(f"`{receipt.line_of(stats, proof)}`")
     notes = [f"> {_escaped(clean_line(note, 1000))}" for note in receipt.notes(proof)] if proof else []
     if notes:
         parts.append("  \n".join(notes))

@@ -15,6 +15,7 @@ from app.commands.options import answer_request
 from app.commands.prompt import valid_text
 from app.commands.stdout import AnswerWriter, Progress
 from app.commands.wanted import wanted_files, wanted_messages, wanted_settings
+from app.percent import share
 from engine.client import EngineClient
 from engine.protocol import (
     ErrorCode,
@@ -62,7 +63,7 @@ class _Answer:
         async with contextlib.aclosing(self._client.generate(request)) as events:
             async for event in events:
                 if isinstance(event, Loading):
-                    self._progress.show(f"loading {event.what} {event.fraction:.0%}")
+                    self._progress.show(f"loading {event.what} {share(event.fraction)}")
                 elif isinstance(event, Prefilling):
                     self._progress.show(f"reading {event.done}/{event.total}")
                 elif isinstance(event, TextDelta) and event.text and not self._json:
@@ -94,8 +95,7 @@ class _Answer:
 
 def _line(event: Finished) -> str:
     """The receipt in one line, with what the command line has no other place for: seed, mode and backend."""
-    drafter = event.receipt.drafter if event.receipt else "none"
-    words = [receipt.wide(event.stats, drafter, event.receipt.context if event.receipt else 0)]
+    words = [receipt.line_of(event.stats, event.receipt)]
     if event.receipt:
         target = event.receipt.target
         words += [f"seed {event.receipt.seed}", event.receipt.mode]

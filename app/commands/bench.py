@@ -18,7 +18,7 @@ from app.commands.options import answer_request
 from app.commands.stdout import Progress, print_text
 from app.commands.wanted import system_messages, wanted_files, wanted_settings
 from app.compare.bench import Bench, run_bench
-from app.compare.bench_report import as_csv, as_json, as_markdown, as_text, cut_words
+from app.compare.bench_report import as_csv, as_json, as_markdown, as_text, cut_words, notes
 from app.compare.runs import Run, RunFailed
 from app.compare.suite import BadSuite, Task, bundled, choose, own
 from app.compare.ways import BadWay, Way, read_ways
@@ -98,7 +98,7 @@ class _Benching:
         bench = self._bench
         told: list[str] = []
         if self._form in ("csv", "json") or not bench.runs_made:  # else the report itself has it
-            told += bench.left_out
+            told += notes(bench)
             told.append(cut_words(bench) if bench.runs_made else "" if bench.failure else NOTHING)
         if self._form == "json":
             print_text(self._text())

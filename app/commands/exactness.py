@@ -66,7 +66,16 @@ def exactness_words(found: dict[str, Any]) -> list[str]:
         f"  cost of exactness: a token {result.plain_seconds / result.fast_plain_seconds:.2f}x the time of fast mode, "
         f"reading {result.prefill_tokens_per_second / result.fast_prefill_tokens_per_second:.2f}x its speed",
         f"  time of a pass by width, in plain passes of {result.plain_seconds * 1000:.1f} ms: {widths}",
+        *_fewer_threads(result),
         *_beside_others(result),
+    ]
+
+
+def _fewer_threads(result: SelfTestResult) -> list[str]:
+    if not (result.exact and result.threads):
+        return []
+    return [
+        f"  the same with {' or '.join(map(str, result.threads))} threads, so beside busy programs fewer can be used"
     ]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from app import paths
@@ -15,6 +16,7 @@ from app.commands.stdout import Progress, print_text
 from app.replay import shown
 from app.replay.again import CannotReplay, Outcome, make_again, manner_of
 from app.replay.kept import DamagedRecordError, KeptAnswer, kept_answer, last_records
+from app.replay.steps import Step
 from engine.client import EngineClient
 from engine.protocol import Failed
 
@@ -62,7 +64,7 @@ def _answers(name: str, count: int) -> list[KeptAnswer | DamagedRecordError]:
 async def _replay(
     engine: EngineClient, answers: list[KeptAnswer | DamagedRecordError], how: str, *, as_json: bool
 ) -> int:
-    progress, results = Progress(), list[dict[str, Any]]()
+    progress, results = Progress(sparse=True), list[dict[str, Any]]()
     worst = 0
     try:
         described = await engine.describe()
@@ -70,11 +72,13 @@ async def _replay(
             say(described.message)
             return FAILED
         for number, answer in enumerate(answers, start=1):
-            progress.show(f"answer {number}/{len(answers)}")
+            place = f"answer {number}/{len(answers)}"
+            progress.show(place)
             try:
                 if isinstance(answer, DamagedRecordError):
                     raise CannotReplay(str(answer))
-                outcome = await make_again(engine, answer, manner_of(how, answer), described.versions)
+                watch = partial(_show, progress, place)
+                outcome = await make_again(engine, answer, manner_of(how, answer), described.versions, watch)
             except CannotReplay as error:
                 progress.clear()
                 worst = max(worst, FAILED)
@@ -91,6 +95,10 @@ async def _replay(
     if as_json:
         print_text(json.dumps(results, indent=2, ensure_ascii=False))
     return worst
+
+
+def _show(progress: Progress, place: str, step: Step) -> None:
+    progress.show(f"{place}: {step.words}")
 
 
 def _result(answer: KeptAnswer, outcome: Outcome) -> dict[str, Any]:

@@ -20,8 +20,9 @@ from app.commands.wanted import wanted_files, wanted_settings
 from app.compare.bench import Bench
 from app.compare.runs import RunFailed
 from app.compare.suite import Task
-from app.score.card import as_json, as_text, judge
+from app.score.card import judge
 from app.score.measuring import Stopped, bundled_tasks, measure, own_tasks, scoring, stop
+from app.score.told import as_json, as_text
 from engine.client import EngineClient
 
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+import time
+from collections.abc import Callable
+from typing import Final
 
 from app.clean import StreamCleaner
 from app.commands.errors import CommandError
@@ -58,16 +61,25 @@ def _send_to_nowhere(fd: int) -> None:
 
 
 class Progress:
-    """One changing line on a terminal's stderr, gone before the answer begins; nothing where nobody looks."""
+    """One changing line on a terminal's stderr, gone before the answer begins; nothing where nobody looks, or
+    ``sparse``: a line now and then, for what takes long."""
 
-    def __init__(self) -> None:
+    EVERY: Final = 10.0
+    """Seconds between two such lines, and before the first."""
+
+    def __init__(self, *, sparse: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self._on = sys.stderr is not None and sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
         self._shown = ""
+        self._clock = clock if sparse and sys.stderr is not None and not self._on else None
+        self._written = clock()
 
     def show(self, text: str) -> None:
         if self._on and text != self._shown:
             self._write(f"\r\x1b[K{text}")
             self._shown = text
+        elif self._clock is not None and (now := self._clock()) - self._written >= self.EVERY:
+            self._write(f"{text}\n")
+            self._written = now
 
     def clear(self) -> None:
         if self._shown:

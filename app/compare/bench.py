@@ -9,12 +9,14 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from app.compare.conduct import Comparison, hold, one_round, together, warm_up
+from app.compare.explained import Explained, Finding, claim, explained, judge, mean
 from app.compare.fitting import Cancelled, Engine, why_not
 from app.compare.runs import Run, RunFailed
 from app.compare.statistics import Estimate, estimate
 from app.compare.suite import Task
-from app.compare.verdict import identical, whole
+from app.compare.verdict import ENOUGH, identical, whole
 from app.compare.ways import Way
+from app.receipt_words import many
 from engine.protocol import GenerateSettings, LoadSettings
 
 
@@ -52,6 +54,11 @@ class Bench:
     @property
     def categories(self) -> list[str]:
         return list(dict.fromkeys(task.category for task in self.tasks))
+
+    @property
+    def notes(self) -> list[str]:
+        """What the reader of the figures has to know, each of it once."""
+        return list(dict.fromkeys(note for comparison in self.comparisons for note in comparison.notes))
 
     @property
     def in_order(self) -> list[tuple[Task, Run]]:
@@ -142,10 +149,19 @@ class Line:
     ratio: Estimate | None
     """Geometric mean of paired ratios with its 95 % interval; None for the first way itself, and where there is no
     pair of runs to compare."""
+    explained: Explained | None
+    """How much of the factor drafting can have caused."""
     tokens_per_second: float | None
     acceptance: float | None
     tokens_per_pass: float | None
     runs: int
+
+    @property
+    def finding(self) -> Finding | None:
+        """What the factor says; None where there are too few runs to say anything."""
+        if (found := self.ratio) is None or found.low is None or found.high is None or found.count < ENOUGH:
+            return None
+        return judge(found.value, found.low, found.high, self.explained)
 
 
 def summary(bench: Bench) -> list[Line]:
@@ -167,6 +183,7 @@ def _line(bench: Bench, categories: Sequence[str], name: str, way: Way) -> Line:
     runs = [round_[place] for group in rounds for round_ in group]
     ratios = [[ratio for round_ in group if (ratio := _ratio(round_[0], round_[place]))] for group in rounds]
     rates = [rate for run in runs if (rate := run.stats.decode_tokens_per_second)]
+    within = [[explained(round_[0].stats, round_[place].stats) for round_ in group] for group in rounds]
     accepted = sum(run.stats.accepted for run in runs)
     verified = accepted + sum(run.stats.rejected for run in runs)
     tokens, passes = sum(run.stats.output_tokens for run in runs), sum(run.stats.target_passes for run in runs)
@@ -175,11 +192,37 @@ def _line(bench: Bench, categories: Sequence[str], name: str, way: Way) -> Line:
         way.label,
         way == bench.ways[0],
         None if way == bench.ways[0] else estimate(ratios),
+        None if way == bench.ways[0] else mean(within),
         statistics.median(rates) if rates else None,
         accepted / verified if verified else None,
         tokens / passes if passes else None,
         len(runs),
     )
+
+
+def verdict(bench: Bench) -> list[str]:
+    """A sentence for each way behind the first about all categories, then one for each factor of a single category that
+    drafting does not explain."""
+    lines = summary(bench)
+    base = bench.ways[0].label
+    final = [line for line in lines[-len(bench.ways) :] if not line.first]
+    doubted = [line for line in lines[: -len(bench.ways)] if line.finding is Finding.MACHINE]
+    return [
+        *(f"{_sentence(line, base)}." for line in final if line.ratio is not None),
+        *(f"{line.category}: {_sentence(line, base)}." for line in doubted),
+    ]
+
+
+def _sentence(line: Line, base: str) -> str:
+    found = line.ratio
+    assert found is not None, "there is a pair of runs"
+    if line.finding is None or found.low is None or found.high is None:
+        pairs = many(found.count, "pair")
+        return f"{line.way} was {found.value:.2f}x as fast as {base} in {pairs} of runs, too few to say more"
+    if line.finding is Finding.ALIKE:
+        spread = f"({found.low:.2f} to {found.high:.2f})"
+        return f"No difference between {line.way} and {base} that {found.count} pairs of runs could show {spread}"
+    return claim(line.way, base, found.value, found.low, found.high, line.explained)
 
 
 def _ratio(base: Run, run: Run) -> float | None:

@@ -11,8 +11,10 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from app import __version__
-from app.compare.bench import Bench, Line, same_everywhere, summary
+from app.compare.bench import Bench, Line, same_everywhere, summary, verdict
+from app.compare.conduct import OF_PEAKS
 from app.compare.report import busy_words, run_json, started_at
+from app.percent import share
 from app.receipt_words import many
 from app.tui.names import model_name
 from engine.protocol import Described, PairInfo
@@ -36,9 +38,11 @@ def as_json(bench: Bench, pair: PairInfo | None, described: Described | None) ->
         "stopped": bench.stopped,
         "failure": bench.failure or None,
         "left_out": bench.left_out,
+        "notes": [*_busy(bench), *bench.notes],
         "runs_wanted": bench.runs_wanted,
         "identical": dict(zip(("prompts", "compared"), same_everywhere(bench), strict=True)),
-        "summary": [asdict(line) for line in summary(bench)],
+        "summary": [{**asdict(line), "finding": line.finding} for line in summary(bench)],
+        "verdict": " ".join(verdict(bench)),
         "runs": [{"task": task.id, "category": task.category, **run_json(run)} for task, run in bench.in_order],
     }
 
@@ -60,7 +64,9 @@ def as_markdown(bench: Bench, pair: PairInfo | None) -> str:
     """The summary as a table."""
     rows = ["| " + " | ".join(COLUMNS) + " |", "|---|---|---:|---:|---:|---:|---:|"]
     rows += ["| " + " | ".join(_cells(line)) + " |" for line in summary(bench)]
-    return "\n".join([*_heading(bench, pair), "", *rows, "", same_words(bench), *_notes(bench)])
+    return "\n".join(
+        [*_heading(bench, pair), "", *rows, "", same_words(bench), *verdict(bench), *notes(bench), *_busy(bench)]
+    )
 
 
 def as_text(bench: Bench, pair: PairInfo | None) -> str:
@@ -74,7 +80,9 @@ def as_text(bench: Bench, pair: PairInfo | None) -> str:
         ).rstrip()
         for row in table
     ]
-    return "\n".join([*_heading(bench, pair), "", *lines, "", same_words(bench), *_notes(bench)])
+    return "\n".join(
+        [*_heading(bench, pair), "", *lines, "", same_words(bench), *verdict(bench), *notes(bench), *_busy(bench)]
+    )
 
 
 def same_words(bench: Bench) -> str:
@@ -101,9 +109,13 @@ def cut_words(bench: Bench) -> str:
     return f"{words} The figures leave out {many(bench.runs_alone, 'run')} that not every way has made."
 
 
-def _notes(bench: Bench) -> list[str]:
-    busy = busy_words([run for comparison in bench.comparisons for run in comparison.runs])
-    return [*bench.left_out, *busy]
+def notes(bench: Bench) -> list[str]:
+    """What the reader of the summary has to know. It shows no peaks of memory, so nothing is said of them."""
+    return [*bench.left_out, *(note for note in bench.notes if not note.startswith(OF_PEAKS))]
+
+
+def _busy(bench: Bench) -> list[str]:
+    return busy_words([run for comparison in bench.comparisons for run in comparison.runs])
 
 
 def _heading(bench: Bench, pair: PairInfo | None) -> list[str]:
@@ -127,7 +139,7 @@ def _cells(line: Line) -> list[str]:
         line.way,
         _factor(line),
         "–" if line.tokens_per_second is None else f"{line.tokens_per_second:.1f}",
-        "–" if line.acceptance is None else f"{100 * line.acceptance:.0f} %",
+        "–" if line.acceptance is None else share(line.acceptance),
         "–" if line.tokens_per_pass is None else f"{line.tokens_per_pass:.2f}",
         str(line.runs),
     ]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from app.compare.runs import Engine, Run
+from app.percent import finely
 from engine.files.header import HeaderError
 from engine.files.pieces import Pieces
 from engine.protocol import Failed, Receipt, Replay, Replayed
@@ -45,7 +46,7 @@ async def explain(engine: Engine, one: Run, other: Run, place: int) -> Cause:
         (second.watched.get(tokens[0], 0.0), second.watched.get(tokens[1], 0.0)),
     )
     rounding = first.difference is None and second.difference is None
-    near = f"{probabilities[0][0]:.1%} and {probabilities[0][1]:.1%}"
+    near = f"{finely(probabilities[0][0])} and {finely(probabilities[0][1])}"
     if rounding:
         words = (
             f"{differ}, by rounding: made again by its own passes, each comes to its own token. "

@@ -24,6 +24,8 @@ from engine.protocol import ErrorCode, Failed, GenerateSettings, LoadSettings, P
 
 RUNS: Final = 3
 WARM_UP_TOKENS: Final = 16
+OF_PEAKS: Final = "The peak memory"
+"""How a note about that figure begins: it is for those who see one."""
 
 
 @dataclass
@@ -142,7 +144,7 @@ def _note(comparison: Comparison, run: Run, pair: PairInfo | None) -> None:
     cut = [note for note in run.receipt.notes if note.startswith("drafts of ")] if run.receipt else []
     notes = [f"{way.label}: {note}" for note in cut]
     if run.peak is not None and drafting and way.mode not in ("draft", "auto"):
-        notes.append(f"The peak memory of {way.label} has the draft in it, which stays loaded.")
+        notes.append(f"{OF_PEAKS} of {way.label} has the draft in it, which stays loaded.")
     comparison.notes += [note for note in notes if note not in comparison.notes]
 
 

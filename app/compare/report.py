@@ -10,13 +10,14 @@ from typing import Any
 from app.compare.causes import Cause
 from app.compare.conduct import Comparison
 from app.compare.runs import Run
-from app.compare.verdict import FACTOR, Row, factor_legend, first_fork, identical, speedup, table, verdict, whole
+from app.compare.verdict import FACTOR, Row, factor_legend, first_fork, identical, speedup, table, verdict
 from app.receipt_words import many
 
 
 def as_json(comparison: Comparison, memory: Sequence[int | None], cause: Cause | None) -> dict[str, Any]:
-    """``identical``, ``speedup`` (way -> median, low, high, count), ``verdict``, ``runs`` and how they were made."""
-    ratios = {way.label: speedup(comparison, way, whole) for way in comparison.ways[1:]}
+    """``identical``, ``speedup`` (way -> median, low, high, count, and how much drafting explains), ``verdict``,
+    ``runs`` and how they were made."""
+    ratios = {way.label: speedup(comparison, way) for way in comparison.ways[1:]}
     wanted = comparison.wanted
     return {
         "identical": identical(comparison),

@@ -8,9 +8,11 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.compare.conduct import Comparison, together
+from app.compare.explained import Explained, Finding, claim, credible, explained, judge, middle
 from app.compare.order import fork
 from app.compare.runs import Run
 from app.compare.ways import Way
+from app.percent import share
 from app.receipt import duration
 from engine.stats import factor_words
 
@@ -26,27 +28,34 @@ FACTOR: Final = "factor"
 
 @dataclass(frozen=True, slots=True)
 class Ratio:
-    """How many times faster, run against neighbouring run: the median, and the smallest and largest."""
+    """How many times faster, run against neighbouring run: the median, and the smallest and largest. ``explained``:
+    how much of that drafting can have caused; None where that is not known."""
 
     median: float
     low: float
     high: float
     count: int
+    explained: Explained | None = None
+
+    @property
+    def finding(self) -> Finding:
+        """What it says, however few runs there are."""
+        return judge(self.median, self.low, self.high, self.explained)
 
     @property
     def faster(self) -> bool:
-        """For certain: enough runs, and every one of them gained."""
-        return self.count >= ENOUGH and self.low > 1 and round(self.low, 2) > 1
+        """For certain: enough runs, every one of them gained, and drafting explains that."""
+        return self.count >= ENOUGH and self.finding is Finding.FASTER
 
     @property
     def slower(self) -> bool:
         """For certain, likewise."""
-        return self.count >= ENOUGH and self.high < 1 and round(self.high, 2) < 1
+        return self.count >= ENOUGH and self.finding is Finding.SLOWER
 
     @property
     def alike(self) -> bool:
-        """Enough runs, and neither faster nor slower for certain."""
-        return self.count >= ENOUGH and not self.faster and not self.slower
+        """Enough runs, and no difference that all of them show."""
+        return self.count >= ENOUGH and self.finding is Finding.ALIKE
 
     def __str__(self) -> str:
         return f"{self.median:.2f}x" + (f"  ({self.low:.2f} – {self.high:.2f})" if self.count > 1 else "")
@@ -61,16 +70,43 @@ class Row:
     ratios: tuple[Ratio | None, ...] = ()
 
 
-def speedup(comparison: Comparison, way: Way, seconds: Callable[[Run], float | None]) -> Ratio | None:
-    """How many times less time than the first way, by paired runs; None before the first pair."""
+Within = Callable[[Run, Run], Explained | None]
+"""What drafting explains of the difference between two runs in a figure."""
+
+
+def speedup(comparison: Comparison, way: Way) -> Ratio | None:
+    """How many times less time the whole answer takes than by the first way, by paired runs; None before the first
+    pair."""
+    return _ratio(comparison, way, whole, _of_whole)
+
+
+def _ratio(
+    comparison: Comparison, way: Way, seconds: Callable[[Run], float | None], within: Within | None
+) -> Ratio | None:
     ratios = paired_ratios(comparison, way, seconds)
-    return Ratio(statistics.median(ratios), min(ratios), max(ratios), len(ratios)) if ratios else None
+    if not ratios:
+        return None
+    reach = middle(paired_reach(comparison, way, within)) if within else None
+    return Ratio(statistics.median(ratios), min(ratios), max(ratios), len(ratios), reach)
 
 
 def paired_ratios(comparison: Comparison, way: Way, seconds: Callable[[Run], float | None]) -> list[float]:
     """The first way's seconds over this way's, for runs that were made one after the other."""
     pairs = [(seconds(base), seconds(run)) for base, run in together(comparison, (comparison.ways[0], way))]
     return [one / other for one, other in pairs if one and other]
+
+
+def paired_reach(comparison: Comparison, way: Way, within: Within | None = None) -> list[Explained | None]:
+    """Of the same pairs, what drafting explains; by default of whole answers."""
+    return [(within or _of_whole)(base, run) for base, run in together(comparison, (comparison.ways[0], way))]
+
+
+def _of_whole(base: Run, run: Run) -> Explained | None:
+    return explained(base.stats, run.stats)
+
+
+def _of_decoding(base: Run, run: Run) -> Explained | None:
+    return explained(base.stats, run.stats, per_token=True)
 
 
 def whole(run: Run) -> float | None:
@@ -90,6 +126,7 @@ def table(comparison: Comparison, memory: Sequence[int | None]) -> list[Row]:
         *,
         rate: bool = False,
         compared: bool = False,
+        within: Within | None = None,
     ) -> Row:
         cells = tuple(_middle(each, figure, words) for each in runs)
 
@@ -97,16 +134,24 @@ def table(comparison: Comparison, memory: Sequence[int | None]) -> list[Row]:
             value = figure(run)
             return 1 / value if value else None
 
-        ratios = tuple(speedup(comparison, way, inverse if rate else figure) for way in ways[1:]) if compared else ()
+        seconds = inverse if rate else figure
+        ratios = tuple(_ratio(comparison, way, seconds, within) for way in ways[1:]) if compared else ()
         return Row(name, cells, ratios)
 
     return [
-        row("whole answer", whole, _seconds, compared=True),
+        row("whole answer", whole, _seconds, compared=True, within=_of_whole),
         row("to first token", lambda run: run.stats.time_to_first_token, _seconds, compared=True),
-        row("tokens/s", lambda run: run.stats.decode_tokens_per_second, _plain, rate=True, compared=True),
+        row(
+            "tokens/s",
+            lambda run: run.stats.decode_tokens_per_second,
+            _plain,
+            rate=True,
+            compared=True,
+            within=_of_decoding,
+        ),
         row("tokens per pass", lambda run: run.stats.tokens_per_pass, _plain),
         Row("accepted", tuple(_accepted(each) for each in runs)),
-        row("of the answer", lambda run: run.stats.coverage if run.stats.drafted else None, _percent),
+        row("of the answer", lambda run: run.stats.coverage if run.stats.drafted else None, share),
         row("drafting", lambda run: run.stats.draft_seconds + run.stats.draft_prefill_seconds or None, _seconds),
         row("verifying", lambda run: run.stats.verify_seconds or None, _seconds),
         Row("memory, est.", tuple("–" if size is None else _gigabytes(size) for size in memory)),
@@ -150,9 +195,7 @@ def verdict(comparison: Comparison, memory: Sequence[int | None]) -> str:
     if not comparison.rounds:
         return "No way has run to its end yet; nothing can be said."
     drafts = [0 if None in (size, memory[0]) else (size or 0) - (memory[0] or 0) for size in memory[1:]]
-    found = [
-        (way, speedup(comparison, way, whole), draft) for way, draft in zip(comparison.ways[1:], drafts, strict=True)
-    ]
+    found = [(way, speedup(comparison, way), draft) for way, draft in zip(comparison.ways[1:], drafts, strict=True)]
     alike = [(way, ratio, draft) for way, ratio, draft in found if ratio is not None and ratio.alike]
     base = comparison.ways[0].label
     sentences = [_judge(base, *each) for each in found if len(alike) < 2 or each not in alike]
@@ -160,11 +203,13 @@ def verdict(comparison: Comparison, memory: Sequence[int | None]) -> str:
 
 
 def faster_way(comparison: Comparison) -> Way | None:
-    """The way that :func:`verdict` calls faster: of those that are it for certain the one with the largest gain, or the
-    first where all others are slower for certain; None where that is not known."""
+    """The way that :func:`verdict` calls faster: of those that are it for certain the one with the largest gain that
+    drafting explains, or the first where all others are slower for certain; None where that is not known."""
     first, *others = comparison.ways
-    ratios = [(speedup(comparison, way, whole), way) for way in others]
-    gains = [(found.median, way) for found, way in ratios if found is not None and found.faster]
+    ratios = [(speedup(comparison, way), way) for way in others]
+    gains = [
+        (credible(found.median, found.explained), way) for found, way in ratios if found is not None and found.faster
+    ]
     if gains:
         return max(gains, key=lambda each: each[0])[1]
     return first if all(found is not None and found.slower for found, _ in ratios) else None
@@ -178,13 +223,11 @@ def _judge(base: str, way: Way, found: Ratio | None, draft: int) -> str:
     if found.count < ENOUGH:
         runs = "one run" if found.count == 1 else f"{found.count} runs"
         return f"{name} was {found.median:.2f}x as fast as {base} in {runs}: too few to say more."
-    spread = f"({found.low:.2f} to {found.high:.2f})"
-    if found.faster:
-        words = f"{name} is {found.median:.2f}x faster than {base} here {spread}"
-    elif found.slower:
-        words = f"{name} is slower than {base} here: {found.median:.2f}x as fast {spread}"
-    else:
+    if found.alike:
+        spread = f"({found.low:.2f} to {found.high:.2f})"
         words = f"No difference between {name} and {base} that {found.count} runs could show {spread}"
+    else:
+        words = claim(name, base, found.median, found.low, found.high, found.explained)
     return words + (f"; its draft takes {draft / 1e9:.1f} GB." if draft > A_DRAFT else ".")
 
 
@@ -211,7 +254,7 @@ def _accepted(runs: list[Run]) -> str:
     verified = accepted + sum(run.stats.rejected for run in runs)
     if not verified:
         return "–"
-    return f"{100 * accepted / verified:.0f} % ({accepted}/{verified})"
+    return f"{share(accepted, verified)} ({accepted}/{verified})"
 
 
 def _seconds(value: float) -> str:
@@ -224,7 +267,3 @@ def _gigabytes(size: int) -> str:
 
 def _plain(value: float) -> str:
     return f"{value:.1f}"
-
-
-def _percent(value: float) -> str:
-    return f"{100 * value:.0f} %"

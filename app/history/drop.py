@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from app.history.past import PastAnswer
+from app.percent import written
 
 LOSS: Final = 0.3
 LEAST_TOKENS: Final = 32
@@ -106,7 +107,7 @@ def _load(answer: PastAnswer, base: Sequence[PastAnswer], processors: int) -> Ca
     if answer.other_cores - usual < OTHER_CORES:
         return None
     share = min(100, round(100 * answer.other_cores / processors))
-    return Cause("load", f"other programs used {share} % of the processors")
+    return Cause("load", f"other programs used {written(share)} of the processors")
 
 
 def _context(answer: PastAnswer, base: Sequence[PastAnswer]) -> Cause | None:

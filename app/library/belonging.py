@@ -7,10 +7,7 @@ from typing import Final
 
 from app.clean import clean_line
 from app.library.facts import FileFacts
-from engine.files.layers import Kind
-
-AS_WIDE_AS_THE_MODEL: Final = ("attn_norm.weight", "ffn_norm.weight")
-"""Tensors that have one number for each that a token has between layers, in every architecture."""
+from engine.files.layers import AS_WIDE_AS_THE_MODEL, REPEATING, Kind
 
 ALIKE: Final = frozenset(
     f"{name}.weight"
@@ -81,6 +78,8 @@ def _by_missing_layers(facts: dict[int, FileFacts]) -> str | None:
                 f"part {number} is of another model: it holds layer {beyond:,}, "
                 f"and part 1 tells of {facts[1].layers:,}, counted from 0"
             )
+    if facts[1].architecture in REPEATING:
+        return None
     missing = next((layer for layer in range(facts[1].shape.layers) if layer not in here), None)
     return None if missing is None else f"its parts do not belong together: layer {missing} is in none of them"
 

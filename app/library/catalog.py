@@ -11,7 +11,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstra
 
 from app.library.data import shipped
 from app.library.layout import wrong_repo
-from engine.files.limits import MOST_CONTEXT
+from engine.files.limits import LEAST_CONTEXT, MOST_CONTEXT
 
 Text = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 Role = Literal["target", "draft"]
@@ -84,7 +84,7 @@ class Pair(_Entry):
     """Whether the licence must be accepted on the hub before the file can be fetched."""
     memory: float = Field(gt=0)
     """GB that weights and caches take at ``context``."""
-    context: int = Field(ge=256, le=MOST_CONTEXT)
+    context: int = Field(ge=LEAST_CONTEXT, le=MOST_CONTEXT)
     """Context window to start with, in tokens."""
     for_whom: Text
     """One sentence: what this pair is good for, and what not."""

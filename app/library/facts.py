@@ -17,7 +17,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from app.clean import clean_line
 from app.library.roles import Role, role_of
-from engine.files.claims import untrue, untrue_heads
+from engine.files.claims import untrue, untrue_numbers
 from engine.files.fingerprint import fingerprint
 from engine.files.header import Header, HeaderError, SeenArrays, read_header
 from engine.files.kept import read_kept
@@ -30,7 +30,7 @@ from engine.files.whole import write_whole
 
 log = logging.getLogger(__name__)
 
-VERSION: Final = 4
+VERSION: Final = 5
 MOST_BYTES: Final = 64 * 1024 * 1024
 NO_SHAPE: Final = Shape()
 
@@ -112,7 +112,7 @@ def _wrong(header: Header) -> str | None:
     why = lacking(header)
     if why is not None:
         return f"{clean_line(why, 300)}, so it cannot be loaded"
-    return untrue(header) if header.split is None else untrue_heads(header)
+    return untrue(header) if header.split is None else untrue_numbers(header)
 
 
 def _line(text: str | None) -> str | None:

@@ -18,7 +18,7 @@ from urllib.parse import urlsplit
 
 from app.clean import clean_line
 from app.library.hub_errors import HubError
-from app.library.proxies import serving, through, unusable
+from app.library.proxies import in_use, login_refused, through, unusable
 
 LONGEST_ANSWER = 8 * 1024 * 1024
 """Bytes of an answer that are read: a repository of 20,000 files is described in fewer."""
@@ -125,13 +125,15 @@ def _trouble(error: Exception, endpoint: str, seconds: float) -> HubError:
     import httpx2
     from huggingface_hub.errors import OfflineModeIsEnabled
 
-    place = shown_endpoint(endpoint)
+    place, proxy = shown_endpoint(endpoint), in_use(endpoint)
     if isinstance(error, OfflineModeIsEnabled):
         return offline_mode_is_on()
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in _causes(error)):
+        encrypted_proxy = proxy is not None and proxy.encrypted and not endpoint.startswith("https://")
+        whose = f"the proxy in {proxy.name}" if proxy is not None and encrypted_proxy else place
         return HubError(
             "certificate",
-            f"The certificate of {place} is not trusted; behind a company's proxy, SSL_CERT_FILE names the ones "
+            f"The certificate of {whose} is not trusted; behind a company's proxy, SSL_CERT_FILE names the ones "
             "to trust.",
         )
     if (of_proxy := _trouble_of_proxy(error, endpoint)) is not None:
@@ -163,20 +165,35 @@ def _trouble_of_proxy(error: Exception, endpoint: str) -> HubError | None:
             f"The proxy in {variable} cannot be used ({why}), so the hub is not asked. What is on this disk works; "
             f"correct or unset {variable}.",
         )
-    name = serving(endpoint)
+    proxy = in_use(endpoint)
+    if isinstance(error, httpx2.ProxyError) and str(error).startswith("407"):
+        return proxy_login_refused(endpoint)
     if isinstance(error, httpx2.ProxyError):
-        which = f"The proxy in {name}" if name is not None else "The proxy that is set"
+        which = f"The proxy in {proxy.name}" if proxy is not None else "The proxy that is set"
         words = f"{which} does not let us through to {shown_endpoint(endpoint)}; check it, and NO_PROXY."
         return HubError("proxy", words)
-    if name is None or not isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
+    if proxy is None or not isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout):
         return None
-    if any(isinstance(cause, ssl.SSLError) for cause in _causes(error)):
+    name, encryption = proxy.name, any(isinstance(cause, ssl.SSLError) for cause in _causes(error))
+    if encryption and not proxy.encrypted:
         return None  # it let us through, and no encryption could be agreed on behind it
+    if encryption:
+        return HubError(
+            "proxy",
+            f"No encryption could be agreed on with the proxy in {name}{_reason(error)}, so the hub is not asked. It "
+            f"is given as https://, and most proxies speak plain HTTP, for every address: try http:// in {name}.",
+        )
     return HubError(
         "offline",
         f"The proxy in {name} cannot be reached{_reason(error) or ' (no answer)'}, so the hub is not asked. What is on "
         f"this disk works without it; correct or unset {name}, or try again when the network is back.",
     )
+
+
+def proxy_login_refused(endpoint: str) -> HubError:
+    """The words for status 407, whoever told it: an answer, or a connection that did not come about."""
+    said, todo = login_refused(in_use(endpoint))
+    return HubError("proxy", f"{said[0].upper()}{said[1:]}; {todo}.")
 
 
 def offline_mode_is_on() -> HubError:
@@ -200,6 +217,8 @@ def _reason(error: Exception) -> str:
     for cause in _causes(error):
         if isinstance(cause, socket.gaierror):
             return " (its name is not found)"
+        if isinstance(cause, ssl.SSLError) and (reason := getattr(cause, "reason", None)):
+            return f" ({clean_line(reason, 60).lower().replace('_', ' ')})"
         if isinstance(cause, OSError) and cause.strerror:
             return f" ({clean_line(cause.strerror, 60).lower()})"
     return ""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.clean import clean_line
 from app.library.hub_errors import HubError
-from app.library.hub_http import Answer, shown_endpoint
+from app.library.hub_http import Answer, proxy_login_refused, shown_endpoint
 from app.library.proxies import serving
 from app.library.transfer.answer import LOG_IN_FIRST, seconds_to_wait
 from app.library.transfer.words import duration
@@ -39,8 +39,7 @@ def refusal(answer: Answer, asked: Asked) -> HubError | None:
     if answer.status == 429:
         return _too_many(answer)
     if answer.status == 407:
-        name = serving(asked.endpoint) or "HTTPS_PROXY"
-        return HubError("proxy", f"The proxy asks for a name and a password; put them into {name}.")
+        return proxy_login_refused(asked.endpoint)
     if answer.status == LOG_IN_FIRST:
         return not_a_hub(asked.endpoint, answer.status, "this network asks for a login first")
     if answer.status >= 500 or answer.status == 408:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from app.clean import clean_line
 from app.library.plan import Licence, Plan, PlannedFile
+from app.percent import written
 from engine.files.sizes import size_words
 
 
@@ -72,7 +73,7 @@ def _state(file: PlannedFile) -> str:
         case "here":
             return "here"
         case "partial":
-            return f"{file.have * 100 // file.size} % here"
+            return f"{written(file.have * 100 // file.size)} here"
         case "changed":
             return "to fetch, changed on the hub since"
         case "damaged":

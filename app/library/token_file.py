@@ -14,6 +14,8 @@ MOST_BYTES: Final = 65_536
 """No list of tokens comes near it."""
 
 _NOT_REGULAR: Final = "it is no regular file"
+_PIPE: Final = "it is a pipe, which gives its token only once"
+"""``HF_TOKEN_PATH=<(…)`` of a shell: every request asks for the token anew."""
 _OTHER_SOURCES: Final = ("HF_OIDC_RESOURCE", "HF_TOKEN", "HUGGING_FACE_HUB_TOKEN")
 """Where one of them is set, the library does not read the file."""
 
@@ -35,7 +37,7 @@ def wrong_token_file() -> str | None:
         return token_file_words(token, _reason(error))
     try:  # the library does without this one, unless it waits for it
         if stat.S_ISFIFO(saved.stat().st_mode):
-            return token_file_words(saved, _NOT_REGULAR)
+            return token_file_words(saved, _PIPE)
     except (OSError, ValueError):
         pass
     return None
@@ -47,7 +49,7 @@ def _why_none(file: Path, status: os.stat_result) -> str:
     if stat.S_ISDIR(status.st_mode):
         return "it is a folder"
     if not stat.S_ISREG(status.st_mode):
-        return _NOT_REGULAR
+        return _PIPE if stat.S_ISFIFO(status.st_mode) else _NOT_REGULAR
     return f"it has {status.st_size:,} bytes" if status.st_size > MOST_BYTES else ""
 
 

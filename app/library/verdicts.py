@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from app.library.local import LocalModel
+from app.percent import share
 from engine.files.pairing import Judge
 from engine.files.paying import pays_from
 from engine.protocol import PLAIN_ONLY
@@ -110,9 +111,9 @@ def _paying(target: LocalModel, draft: LocalModel, fitting: str, measured: Draft
         kind: Kind = "too large"
         reason = f"too large to pay: {costs}, so not even full acceptance would pay"
     elif needed > HOPELESS:
-        kind, reason = "too large", f"too large to pay: {costs}, so {needed:.0%} would have to be accepted"
+        kind, reason = "too large", f"too large to pay: {costs}, so {share(needed)} would have to be accepted"
     else:
-        kind, reason = "fits", f"{fitting}; {costs}, which pays from {needed:.0%} accepted"
+        kind, reason = "fits", f"{fitting}; {costs}, which pays from {share(needed)} accepted"
     return DraftVerdict(draft, kind, reason, cost, measured is not None, needed)
 
 

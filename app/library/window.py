@@ -18,8 +18,8 @@ from engine.protocol import Device, PairInfo
 
 log = logging.getLogger(__name__)
 
-SMALLEST, LARGEST = 256, 1 << 24
-"""Tokens: what can be asked for. A context below this holds no conversation."""
+LEAST_PROPOSED: Final = 256
+"""Tokens: a context below this holds no conversation."""
 ROOM_FOR_ANSWER: Final = 1024
 """Tokens that a proposed context leaves for the answer; a quarter of the conversation, where that is less."""
 
@@ -88,7 +88,7 @@ def proposals(tokens: int, now: int, trained: int) -> list[int]:
     """Sizes above ``now`` that hold ``tokens`` and an answer, none beyond what the model was ``trained`` for (0: not
     known): the best one first."""
     wanted = tokens + min(ROOM_FOR_ANSWER, max(1, tokens // 4))
-    sizes = (max(SMALLEST, 1 << (wanted - 1).bit_length()), max(SMALLEST, -(-wanted // CELLS) * CELLS))
+    sizes = (max(LEAST_PROPOSED, 1 << (wanted - 1).bit_length()), max(LEAST_PROPOSED, -(-wanted // CELLS) * CELLS))
     capped = (min(size, trained) if trained else size for size in sizes)
     return list(dict.fromkeys(size for size in capped if size > max(now, tokens)))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from app.library.records import Entry, Getting, Phase, State
+from app.percent import written
 from engine.files.sizes import size_words
 
 DASH = "–"
@@ -75,7 +76,7 @@ def left_words(seconds: float | None) -> str:
 
 def progress_words(getting: Getting) -> str:
     """``41 %  1.0 of 2.5 GB  12 MB/s  2 min left``, or why it does not move."""
-    so_far = f"{percent(getting)} %  {of_words(getting.done, getting.total)}"
+    so_far = f"{written(percent(getting))}  {of_words(getting.done, getting.total)}"
     match getting.phase:
         case Phase.FETCHING if getting.silent:
             return f"{so_far}  {SILENT}"

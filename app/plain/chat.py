@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 
 from app.attached import NOT_SENT, AttachmentError, mention_of, not_attached, read_mentioned
 from app.by_name import ByName
-from app.chats.export_file import ExportError
 from app.chats.records import StoreError, Unsent
 from app.plain import lists
 from app.plain.attaching import attached_words, to_attach
@@ -24,7 +23,6 @@ from app.tui.commands import RefusedError
 from app.tui.modes import MODES, reasons_against
 from app.tui.news import EngineNews
 from app.tui.overflow_policy import for_engine, policy_of
-from app.tui.rescue import why_stay
 
 if TYPE_CHECKING:
     from app.chats.store import ChatStore
@@ -128,7 +126,7 @@ class PlainChat(ChatActions):
                 await commands.run(self, typed)
             else:
                 await self._send(commands.message_of(text))
-        except (RefusedError, StoreError, ExportError) as error:
+        except (RefusedError, StoreError) as error:
             self.failed = True
             self.say(str(error), "warning")
             if typed is None:
@@ -279,7 +277,11 @@ class PlainChat(ChatActions):
 
     def may_leave(self) -> bool:
         """Whether nothing gets lost, or whoever wants to leave was told what."""
-        loses = None if self.store.trouble is None else why_stay(self.store, self.system_prompt)
+        if self.store.trouble is None:
+            return True
+        from app.tui.rescue import why_stay  # not before it is wanted
+
+        loses = why_stay(self.store, self.system_prompt)
         if loses is None or self._told_loss == loses:
             return True
         self._told_loss = loses

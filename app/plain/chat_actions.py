@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from app.chats.listed import KEPT_DAYS
 from app.clean import clean_line
 from app.plain import lists
 from app.plain.telling import Telling
-from app.tui.background import aside
 from app.tui.commands import RefusedError
-from app.tui.exporting import export
+from app.tui.exporting import export_as
 
 if TYPE_CHECKING:
     from app.chats.records import Conversation
     from app.plain.turns import Turns
-    from app.tui.exporting import Form
     from app.tui.surface import Severity
 
-FORMS: Final[Mapping[str, Form]] = {"": "markdown", "md": "markdown", "json": "json", "all": "all"}
 SHOWN: Final = 4
 """Messages that ``/show`` prints without a number."""
 OPENS: Final = "/open NUMBER goes on with one, /delete NUMBER takes one away."
@@ -119,9 +116,4 @@ class ChatActions(Telling):
         self.reply(f"{clean_line(chat.title, 60)} is back, as it was.")
 
     async def action_export(self, wanted: str = "") -> None:
-        form = FORMS.get(wanted.casefold())
-        if form is None:
-            raise RefusedError(f"/export takes md or json, not {clean_line(wanted, 40)}.")
-        self.chat.read_title()
-        file = await aside(export, self.store, self.chat.conversation, form, self.system_prompt)
-        self.reply(f"Exported to {file}")
+        self.reply(await export_as(wanted, self.store, self.chat, self.system_prompt))

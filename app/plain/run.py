@@ -70,7 +70,6 @@ def run_plain(
     them got no answer."""
     from app.chats.store import open_chats
     from app.plain.chat import PlainChat
-    from app.tui.rescue import last_words
     from engine.protocol import GenerateSettings
 
     log_where_possible(log_path)
@@ -108,8 +107,10 @@ def run_plain(
         code = PIPE_CLOSED if error.broken_pipe else FAILED
     finally:
         store.close()
-        if (sentence := last_words(store, system)) is not None:
-            say(sentence)
+        if store.lost() is not None:
+            from app.tui.rescue import last_words
+
+            say(last_words(store, system))
     return code
 
 

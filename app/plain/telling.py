@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from app.clean import clean_line
+from app.percent import share as share_of
 from app.plain.turns import about
 from app.tui.names import full_name, pair_name, short_name, speaker_name
 
@@ -69,7 +70,7 @@ class Telling:
         state = self.answering.state
         if not state.is_loading:
             return ""
-        share = f", {state.loading.fraction:.0%} so far" if state.loading else ""
+        share = f", {share_of(state.loading.fraction)} so far" if state.loading else ""
         return f"Loading {full_name(self.target_path) if self.target_path else 'the model'}{share}."
 
     def say_no_model(self) -> None:

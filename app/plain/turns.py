@@ -10,7 +10,7 @@ from app.clean import clean, clean_line
 from app.plain import sheet
 from app.plain.speech import stored
 from app.plain.words import in_lines
-from app.receipt import continued, notes
+from app.receipt import continued, known, notes
 from app.receipt_words import spoken
 from app.saving import NotSaved, save_text
 from app.tui import continuing
@@ -161,7 +161,7 @@ def about(turn: Turn) -> list[str]:
     if figures and figures.finish_reason == "length" and not any(note.endswith(" is full") for note in noted):
         said.append("Cut off: the token limit or the end of the context was reached. /continue goes on.")
     if stats is not None and stats.output_tokens:
-        said.append(f"Receipt: {spoken(stats, proof.drafter if proof else '', proof.context if proof else 0)}")
+        said.append(f"Receipt: {spoken(stats, *known(proof))}")
     return [*said, *noted, *filter(None, [continued(proof) if proof else "", damage(figures)])]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final, Literal
@@ -11,11 +10,14 @@ from app.chats.proof import NO_TOKENS
 from app.compare.order import fork
 from app.compare.runs import Engine
 from app.replay.circumstances import differences, file_trouble
+from app.replay.contents import other_contents
 from app.replay.kept import KeptAnswer
+from app.replay.steps import ASKING, COMPARING, LOADING, READING, Step, Watch, of_loading, of_passes
 from engine.protocol import (
     Difference,
     Failed,
     Finished,
+    Loading,
     LoadSettings,
     ModelFile,
     PairInfo,
@@ -42,8 +44,10 @@ PASSES_LOST: Final = (
     "width may round otherwise, so this difference proves nothing."
 )
 
-Changed = Callable[[int, int], None]
-"""Hears how many tokens of how many are done."""
+WHOLE_FILE: Final = (
+    "Nothing that the record tells of is otherwise now, and the model file is the same to its last byte: the answer's "
+    "record or this engine is wrong."
+)
 
 
 class CannotReplay(Exception):
@@ -63,6 +67,8 @@ class Outcome:
     now: int | None = None
     """The token that stands at ``place`` now; None behind the end."""
     circumstances: list[str] = field(default_factory=list)
+    undrafted: str | None = None
+    """Why the draft model of then proposed nothing, where it was to; None otherwise."""
 
     @property
     def identical(self) -> bool:
@@ -112,36 +118,57 @@ async def make_again(
     answer: KeptAnswer,
     manner: Manner,
     versions: dict[str, str],
-    changed: Changed = lambda done, total: None,
+    watch: Watch = lambda step: None,
 ) -> Outcome:
-    """Hold the pair of :func:`wanted_pair`, make the answer again and compare. Raises CannotReplay."""
+    """Read the model's file, where it may be another one, hold the pair of :func:`wanted_pair`, make the answer again
+    and compare. Raises CannotReplay."""
     if not answer.token_ids:
         raise CannotReplay(NO_TOKENS)
-    load = wanted_pair(answer)
+    load, undrafted = wanted_pair(answer), _missing_draft(answer, manner)
+    if (trouble := await other_contents(answer.receipt.target, watch)) is not None:
+        raise CannotReplay(f"The answer cannot be made again: {trouble}")
     if not holds(engine.pair, answer, manner):
+        watch(Step(LOADING))
         async with aclosing(engine.load(load)) as events:
             async for event in events:
+                if isinstance(event, Loading):
+                    watch(of_loading(event))
                 if isinstance(event, Failed):
                     raise CannotReplay(event.message)
     if engine.pair is None:
         raise CannotReplay("The engine ended before the answer was made again. Try again.")
+    if undrafted is None and answer.receipt.draft is not None and manner in ("draft", "auto"):
+        undrafted = engine.pair.draft_refused and f"it was refused: {engine.pair.draft_refused}."
+    if undrafted is not None and manner == "draft":
+        raise CannotReplay(f"The answer cannot be made again with its draft model: {undrafted}")
     circumstances = [*([ALTERED] if answer.altered else []), *differences(answer.receipt, engine.pair, versions)]
     if manner == "passes":
-        outcome = await _by_passes(engine, answer, changed)
+        outcome = await _by_passes(engine, answer, watch)
     else:
-        outcome = await _anew(engine, answer, manner, changed)
-    outcome.circumstances = circumstances
+        outcome = await _anew(engine, answer, manner, watch)
+    outcome.circumstances, outcome.undrafted = circumstances, undrafted
     outcome.words = _words(answer, outcome)
     return outcome
 
 
-async def _by_passes(engine: Engine, answer: KeptAnswer, changed: Changed) -> Outcome:
+def _missing_draft(answer: KeptAnswer, manner: Manner) -> str | None:
+    """Why the draft of then cannot be loaded, where it is to propose. Raises CannotReplay where there was none."""
+    draft = answer.receipt.draft
+    if draft is not None:
+        return file_trouble(draft) if manner in ("draft", "auto") else None
+    if manner == "draft":
+        raise CannotReplay("The answer was made without a draft model, so none can make it again; auto and lookup can.")
+    return None
+
+
+async def _by_passes(engine: Engine, answer: KeptAnswer, watch: Watch) -> Outcome:
+    watch(Step(READING))
     async with aclosing(engine.replay(_replay(answer, answer.token_ids))) as events:
         async for event in events:
             if isinstance(event, Failed):
                 raise CannotReplay(event.message)
             if isinstance(event, Prefilling):
-                changed(event.done, event.total)
+                watch(of_passes(event, len(answer.receipt.prompt_ids)))
             if isinstance(event, Replayed):
                 found = event.difference
                 place, now = (found.index, found.chosen) if found else (None, None)
@@ -182,16 +209,19 @@ async def _probabilities(engine: Engine, answer: KeptAnswer, place: int, now: in
     return None
 
 
-async def _anew(engine: Engine, answer: KeptAnswer, mode: SpeculationMode, changed: Changed) -> Outcome:
+async def _anew(engine: Engine, answer: KeptAnswer, mode: SpeculationMode, watch: Watch) -> Outcome:
     count, done = len(answer.token_ids), 0
     request = answer.request().model_copy(update={"speculation": mode, "fresh": True, "max_tokens": count})
+    watch(Step(READING))
     async with aclosing(engine.generate(request)) as events:
         async for event in events:
             if isinstance(event, Failed):
                 raise CannotReplay(event.message)
+            if isinstance(event, Prefilling):
+                watch(Step(READING, event.done, event.total, tokens=True))
             if isinstance(event, TextDelta):
                 done += len(event.token_ids)
-                changed(done, count)
+                watch(Step(COMPARING, done, count, tokens=True))
             if isinstance(event, Finished):
                 place, ids = fork(answer.token_ids, event.token_ids), event.token_ids
                 now = ids[place] if place is not None and place < len(ids) else None
@@ -200,22 +230,25 @@ async def _anew(engine: Engine, answer: KeptAnswer, mode: SpeculationMode, chang
         else:
             raise CannotReplay("The engine's reply has no end.")
     if found.place is not None and found.now is not None and found.place < count:
+        watch(Step(ASKING))
         found.difference = await _probabilities(engine, answer, found.place, found.now)
     return found
 
 
 def _words(answer: KeptAnswer, outcome: Outcome) -> str:
     how = how_words(answer, outcome.manner)
+    if outcome.undrafted is not None:
+        how += f", by lookup alone since the draft model of then could not propose ({outcome.undrafted.rstrip('.')})"
     if outcome.place is None:
         return f"Identical: {outcome.compared:,} tokens made again {how}."
     words = f"Different from token {outcome.place + 1} of {len(answer.token_ids):,} on, made again {how}."
     if outcome.circumstances:
-        return f"{words} The likely cause: {outcome.circumstances[0]}"
+        return f"{words} {outcome.circumstances[0].rstrip('.')}; that is the likely cause."
     if _passes_lost(answer):
         return f"{words} {PASSES_LOST}"
     if outcome.manner != "passes" and not answer.receipt.mode.startswith(EXACT):
         return f"{words} In fast mode passes of another width may round otherwise: try it by its own passes."
-    return f"{words} {UNEXPLAINED}"
+    return f"{words} {UNEXPLAINED if answer.receipt.target.sha256 is None else WHOLE_FILE}"
 
 
 def how_words(answer: KeptAnswer, manner: Manner) -> str:

@@ -17,8 +17,13 @@ def file_trouble(model: ModelInfo) -> str | None:
     except OSError:
         return f"{path} is not there any more."
     if now != model.fingerprint:
-        return f"{path} is another file than the one that answered ({model.fingerprint[:12]} then, {now[:12]} now)."
+        return other_file(path, model.fingerprint, now)
     return None
+
+
+def other_file(path: Path, then: str, now: str) -> str:
+    """The sentence, with the beginnings of both hashes."""
+    return f"{path} is another file than the one that answered ({then[:12]} then, {now[:12]} now)."
 
 
 def differences(receipt: Receipt, pair: PairInfo, versions: dict[str, str]) -> list[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from app import receipt as figures
+from app.percent import finely
 from app.receipt_sheet import attached
 from app.replay.again import Outcome
 from app.replay.circumstances import file_trouble
@@ -59,7 +60,7 @@ def as_text(answer: KeptAnswer) -> list[str]:
         f"mode {receipt.mode}, {receipt.backend}, {receipt.threads} threads, context {receipt.context:,}",
         f"seed {receipt.seed}, {_sampling(answer)}",
         f"template {receipt.template.name} {receipt.template.sha256[:12]}",
-        figures.wide(answer.stats, receipt.drafter),
+        figures.line_of(answer.stats, receipt),
         *figures.notes(receipt),
         *(f"{row.label} {row.value}" for row in attached(receipt)),
         *([figures.continued(receipt)] if receipt.continued_from else []),
@@ -112,7 +113,7 @@ def details(answer: KeptAnswer, outcome: Outcome) -> list[str]:
         names = [_named(pieces, token) for token in (then[0] if then else None, outcome.now)]
         shares = ["", ""]
         if (found := outcome.difference) is not None:
-            shares = [f", {found.expected_probability:.1%} by the model", f", {found.chosen_probability:.1%}"]
+            shares = [f", {finely(found.expected_probability)} by the model", f", {finely(found.chosen_probability)}"]
         lines.append(f"then {names[0]}{shares[0]}; now {names[1]}{shares[1]}")
     return lines + [words for words in outcome.circumstances if words not in outcome.words]
 

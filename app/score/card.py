@@ -5,13 +5,16 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from app.compare.bench import Bench
+from app.compare.explained import Explained, Finding, credible, mean
+from app.compare.explained import judge as judge_factor
 from app.compare.runs import Run
 from app.compare.statistics import Estimate, estimate
-from app.compare.verdict import paired_ratios, whole
+from app.compare.verdict import paired_ratios, paired_reach, whole
 from app.compare.ways import Way
+from app.percent import share
 from app.score.gain import break_even, gains
 from app.tui.names import model_name
 from engine.protocol import PairInfo, SelfTestResult
@@ -45,6 +48,8 @@ class Card:
     """(draft length, expected gain while decoding) of the draft model, or of lookup where it proposes."""
     rival: tuple[str, Estimate] | None = None
     """Where ``best`` is ``off`` or not known: the best other way, and what it would be."""
+    explained: Explained | None = None
+    """How much of the figure of the best way, or else of its rival, drafting can have caused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ def judge(found: Measured) -> Card:
     drafter = "draft" if found.pair.draft else "lookup"
     draft, acceptance = _draft_cost(found, runs), _by_position(runs, drafter)
     curve = tuple(gains(costs, draft, acceptance)) if costs else ()
-    best, expected, rival = _best(found.bench)
+    best, expected, rival, within = _best(found.bench)
     rows = [
         _pass_row(costs),
         *([_draft_row(draft, found.pair)] if found.pair.draft else []),
@@ -78,67 +83,7 @@ def judge(found: Measured) -> Card:
         _load_row(found.foreign),
         *([_left_out_row(found.bench)] if found.bench.left_out else []),
     ]
-    return Card(tuple(rows), best, expected, _limit(rows, best), curve, rival)
-
-
-def as_json(card: Card, found: Measured) -> dict[str, Any]:
-    """The card for programs."""
-    return {
-        "model": found.pair.target.name,
-        "draft": found.pair.draft.name if found.pair.draft else None,
-        "best": card.best,
-        "expected_speedup": _interval(card.expected),
-        "rival": None if card.rival is None else {"way": card.rival[0], "speedup": _interval(card.rival[1])},
-        "limit": card.limit,
-        "rows": [{"name": row.name, "value": row.value, "words": row.words, "good": row.good} for row in card.rows],
-        "curve": [{"length": length, "gain": gain} for length, gain in card.curve],
-        "runs": sum(len(comparison.runs) for comparison in found.bench.comparisons),
-    }
-
-
-def as_text(card: Card, found: Measured) -> list[str]:
-    """The card for people, a line each."""
-    draft = f" + {model_name(found.pair.draft)}" if found.pair.draft else " with lookup"
-    name, value = max(len(row.name) for row in card.rows), max(len(row.value) for row in card.rows)
-    lines = [f"{model_name(found.pair.target)}{draft}, {found.pair.threads} threads, {found.pair.backend}", ""]
-    for row in card.rows:
-        mark = {True: "+", False: "-", None: " "}[row.good]
-        lines.append(f"{mark} {row.name:<{name}}  {row.value:>{value}}  {row.words}")
-    lines += ["", best_words(card), card.limit]
-    if card.curve:
-        lines += ["", "expected gain while decoding, by draft length", *_bars(card.curve)]
-    return lines
-
-
-def best_words(card: Card) -> str:
-    """The best way here, and what it brings or, where that is nothing, what another would be."""
-    if card.best is None:
-        if card.rival is None:
-            return "Which way is best here is not known: no two runs could be compared."
-        label, found = card.rival
-        return (
-            f"Which way is best here is not known: {label} {found.value:.2f}x in one pair of runs, too few to say more."
-        )
-    if card.rival is not None:
-        label, found = card.rival
-        doubt = ", no gain for certain" if round(found.value, 2) > 1 else ""
-        return f"Best here: {card.best}. {label} would be {found.value:.2f}x{_range(found)}{doubt}."
-    if card.expected is None:
-        return f"Best here: {card.best}."
-    return f"Best here: {card.best}, {card.expected.value:.2f}x on whole answers{_range(card.expected)}."
-
-
-def _range(found: Estimate) -> str:
-    return "" if found.low is None or found.high is None else f" ({found.low:.2f} to {found.high:.2f})"
-
-
-def _interval(found: Estimate | None) -> dict[str, float | None] | None:
-    return None if found is None else {"value": found.value, "low": found.low, "high": found.high}
-
-
-def _bars(curve: Sequence[tuple[int, float]], width: int = 40) -> list[str]:
-    most = max(value for _, value in curve)
-    return [f"{length:>4}  {'█' * max(1, round(value / most * width))} {value:.2f}x" for length, value in curve]
+    return Card(tuple(rows), best, expected, _limit(rows, best), curve, rival, within)
 
 
 def _runs(bench: Bench, way: Way) -> list[Run]:
@@ -174,22 +119,35 @@ def _by_position(runs: Mapping[Way, list[Run]], drafter: str) -> list[float]:
     return [a / v for a, v in zip(accepted, verified, strict=False) if v]
 
 
-def _best(bench: Bench) -> tuple[str | None, Estimate | None, tuple[str, Estimate] | None]:
-    """The best way, what it brings, and its rival. The way with the largest mean, if its whole interval is above 1;
-    else ``off``, which is 1 by definition; None where there is no interval to tell by."""
+Rival = tuple[str, Estimate]
+
+
+def _best(bench: Bench) -> tuple[str | None, Estimate | None, Rival | None, Explained | None]:
+    """The best way, what it brings, its rival, and what drafting explains of that. The way with the largest mean that
+    drafting explains, if its whole interval is above 1; else ``off``, which is 1 by definition; None where there is no
+    interval to tell by."""
     found = []
     for way in bench.ways[1:]:
         ratios = [paired_ratios(comparison, way, whole) for comparison in bench.comparisons]
         if (value := estimate(ratios)) is not None:
-            found.append((way.label, value))
+            within = mean([paired_reach(comparison, way) for comparison in bench.comparisons])
+            found.append((way.label, value, within))
     if not found:
-        return None, None, None
-    label, value = max(found, key=lambda each: each[1].value)
+        return None, None, None, None
+    gains = [each for each in found if finding_of(each[1], each[2]) is Finding.FASTER]
+    label, value, within = max(gains or found, key=lambda each: credible(each[1].value, each[2]))
     if value.low is None:
-        return None, None, (label, value)
-    if round(value.low, 2) > 1:  # as it is shown: 1.00 is no gain
-        return label, value, None
-    return bench.ways[0].label, Estimate(1.0, 1.0, 1.0, value.count), (label, value)
+        return None, None, (label, value), within
+    if gains:
+        return label, value, None, within
+    return bench.ways[0].label, Estimate(1.0, 1.0, 1.0, value.count), (label, value), within
+
+
+def finding_of(found: Estimate, within: Explained | None) -> Finding | None:
+    """What a gain says; None without an interval to tell by."""
+    if found.low is None or found.high is None:
+        return None
+    return judge_factor(found.value, found.low, found.high, within)
 
 
 def _pass_row(costs: Mapping[int, float]) -> Row:
@@ -214,8 +172,8 @@ def _even_row(costs: Mapping[int, float], draft: float) -> Row:
     found = break_even(costs, draft)
     if found is None:
         return Row("break-even", "never", "drafting would cost more than it brings even if it were always right", False)
-    share, length = found
-    return Row("break-even", f"{100 * share:.0f} %", f"accepted at a draft length of {length}, and drafting pays")
+    needed, length = found
+    return Row("break-even", share(needed), f"accepted at a draft length of {length}, and drafting pays")
 
 
 def _acceptance_row(runs: Mapping[Way, list[Run]], own: bool) -> Row:
@@ -225,10 +183,8 @@ def _acceptance_row(runs: Mapping[Way, list[Run]], own: bool) -> Row:
     verified = accepted + sum(run.stats.rejected for run in drafted)
     if not verified:
         return Row("accepted", "–", f"nothing was proposed on {work}", False)
-    covered = accepted / max(1, sum(run.stats.output_tokens for run in drafted))
-    return Row(
-        "accepted", f"{100 * accepted / verified:.0f} %", f"on {work}; that is {100 * covered:.0f} % of the text"
-    )
+    covered = share(accepted, sum(run.stats.output_tokens for run in drafted))
+    return Row("accepted", share(accepted, verified), f"on {work}; that is {covered} of the text")
 
 
 def _memory_row(size: int | None) -> Row:
@@ -250,12 +206,10 @@ def _share_row(plain: Sequence[Run]) -> Row:
     ]
     if not shares:
         return Row("decoding", "–", "no plain answer was made")
-    share = statistics.median(shares)
-    enough = share >= DECODING_LEAST
+    writing = statistics.median(shares)
+    enough = writing >= DECODING_LEAST
     words = "of a request is writing, the part that can be made faster"
-    return Row(
-        "decoding", f"{100 * share:.0f} %", words if enough else f"{words}; the rest is reading the prompt", enough
-    )
+    return Row("decoding", share(writing), words if enough else f"{words}; the rest is reading the prompt", enough)
 
 
 def _load_row(foreign: float | None) -> Row:

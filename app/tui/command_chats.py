@@ -4,6 +4,7 @@ list for most of them, the chat in lines has nothing else.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from app.tui.commands import action_command
@@ -68,9 +69,15 @@ CHATS: Final = (
 
 
 def _forms(screen: Surface) -> tuple[Suggestion, ...]:
-    return (Suggestion("md", "md", "Markdown, to read"), Suggestion("json", "json", "with every figure and receipt"))
+    return (
+        Suggestion("md", "md", "Markdown, to read"),
+        Suggestion("json", "json", "with every figure and receipt"),
+        Suggestion("all", "all", "JSON, with every variant"),
+    )
 
 
-EXPORT: Final = action_command(
-    "export", "Export", "write this chat to a file", "export", words="[md|json]", complete=_forms
+EXPORT: Final = replace(
+    action_command("export", "Export", "write this chat to a file", "export", words="[md|json|all]", complete=_forms),
+    why_not=lambda screen: "Nothing has been said in this chat yet.",
+    slow=True,
 )

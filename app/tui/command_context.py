@@ -11,6 +11,7 @@ from app.tui.chat_settings import DEFAULT
 from app.tui.commands import Command, RefusedError
 from app.tui.overflow_policy import MEANINGS, NO_MODEL, OVERFLOW, POLICIES, Policy, policy_of
 from app.tui.suggestion import Suggestion
+from engine.files.limits import contexts_words, wrong_context
 
 if TYPE_CHECKING:
     from app.tui.screens.chat import ChatScreen
@@ -28,12 +29,10 @@ async def set_window(surface: Surface, argument: str) -> None:
     if not argument:
         screen.overflowing.show()
         return
-    from app.library.window import LARGEST, SMALLEST  # it reads headers: not before it is wanted
-
     size, stays = read_size(argument), f"It stays {pair.context:,}."
-    if size is None or not SMALLEST <= size <= LARGEST:
+    if size is None or wrong_context(size) is not None:
         shown = clean_line(argument, 40)
-        raise RefusedError(f"/context takes {SMALLEST} to {LARGEST:,} tokens, as in 16384 or 16k, not {shown}. {stays}")
+        raise RefusedError(f"/context takes {contexts_words()}, as in 16384 or 16k, not {shown}. {stays}")
     if size == pair.context:
         raise RefusedError(f"The context has {size:,} tokens already.")
     window = (await screen.overflowing.windows(pair)).judge(size)

@@ -2,19 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal
 
 from app import paths
+from app.clean import clean_line
+from app.tui.background import aside
 from app.tui.chat_glance import speakers
+from app.tui.commands import RefusedError
 
 if TYPE_CHECKING:
     from app.chats.records import Conversation
     from app.chats.store import ChatStore
+    from app.tui.conversation import OpenChat
 
 Form = Literal["markdown", "json", "all"]
 """To read, with every figure, and that with all branches."""
+
+FORMS: Final[Mapping[str, Form]] = {"": "markdown", "md": "markdown", "json": "json", "all": "all"}
+"""By what is typed behind ``/export``."""
+
+
+async def export_as(wanted: str, store: ChatStore, chat: OpenChat, system: str) -> str:
+    """Export the chat that is open in the form that was typed; says where to. Raises RefusedError."""
+    from app.chats.export_file import ExportError
+
+    form = FORMS.get(wanted.casefold())
+    if form is None:
+        raise RefusedError(f"/export takes md, json or all, not {clean_line(wanted, 40)}.")
+    chat.read_title()
+    try:
+        file = await aside(export, store, chat.conversation, form, system)
+    except ExportError as error:
+        raise RefusedError(str(error)) from error
+    return f"Exported to {file}"
 
 
 def export(

@@ -9,6 +9,7 @@ from textual.timer import Timer
 
 from app.library.records import Getting, Library, Phase
 from app.library.words import ended_words
+from app.percent import written
 from app.tui.keymap import key_of
 from app.tui.widgets.header import Header
 
@@ -64,4 +65,4 @@ def sign(downloads: Sequence[Getting]) -> str:
         return "↓ …" if moving else ""
     share = min(99, int(100 * sum(getting.done for getting in moving) / total))
     stalled = all(getting.phase is Phase.STALLED or getting.silent for getting in moving)
-    return f"↓ {share} %" + (" no data" if stalled else "")
+    return f"↓ {written(share)}" + (" no data" if stalled else "")

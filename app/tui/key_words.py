@@ -83,6 +83,7 @@ WORDS: Final = {
     "models.delete": "delete its files, after a question",
     "models.filter": "narrow the list down, or name OWNER/REPO of the hub",
     "models.refresh": "look at the disk again",
+    "models.left_out": "what is left out of the list, and why",
     "models.up": "the row above",
     "models.down": "the row below",
     "models.page_up": "a page up",

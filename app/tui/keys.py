@@ -113,6 +113,7 @@ MODELS: Final = (
     # With priority, as esc in the chat: the letters behind it must not be taken for commands.
     Binding("slash", "filter", "search", key_display="/", id="models.filter", priority=True),
     Binding("r", "refresh", "look again", show=False, id="models.refresh"),
+    Binding("w", "left_out", "what is left out", show=False, id="models.left_out"),
     Binding("ctrl+up", "details('up')", "details up", show=False, id="models.details_up"),
     Binding("ctrl+down", "details('down')", "details down", show=False, id="models.details_down"),
     Binding("escape", "close", "back", key_display="esc", id="models.close"),

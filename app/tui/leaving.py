@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, Final
 from textual import on
 from textual.driver import Driver
 
-from app.tui import rescue
 from app.tui.background import aside
 from app.tui.coloured import ColouredApp
 
@@ -59,6 +58,8 @@ class LeavingApp(ColouredApp):
             self.run_worker(self._leave_or_ask(), name="leave", exit_on_error=False)
 
     async def _leave_or_ask(self) -> None:
+        from app.tui import rescue  # not before it is wanted
+
         try:
             async with asyncio.timeout(DISK_PATIENCE):
                 loses = await aside(rescue.why_stay, self.store, self.system)

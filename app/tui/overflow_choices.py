@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
-from app.receipt import percent
+from app.percent import share
 from engine.files.sizes import size_words
 
 if TYPE_CHECKING:
@@ -59,8 +59,7 @@ def when_refused(outgrown: Outgrown, messages: Sequence[Message], window: Window
 
 def when_asked(used: int, size: int, policy: Policy, window: Window) -> Choices:
     """Nothing is in the way yet: somebody wants to know."""
-    share = percent(min(used, size), size)
-    heading = f"context: {min(used, size):,} of {size:,} tokens are used, {share} %"
+    heading = f"context: {min(used, size):,} of {size:,} tokens are used, {share(min(used, size), size)}"
     now = {"ask": "you are asked when it is full", "stop": "nothing is sent when it is full", "drop-oldest": DROPPING}
     if policy == "drop-oldest":
         drop = Choice("drop", LABELS["drop"], "", why_not=DROPPING)

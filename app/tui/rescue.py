@@ -25,11 +25,9 @@ UNKNOWN: Final = "Not saved: something that was said, and the disk does not answ
 EMPTIED: Final = "That is the folder for temporary files, so move them soon."
 
 
-def last_words(store: ChatStore, system: str) -> str | None:
-    """After the store was closed: what it could not save, and where that is instead; None when all was saved."""
-    lost = store.lost()
-    if lost is None:
-        return None
+def last_words(store: ChatStore, system: str) -> str:
+    """After the store was closed, where :meth:`ChatStore.lost` has something to say: that, and where it is instead."""
+    lost = store.lost() or ""
     try:
         copies = _copy(store, system)
     except Exception as error:

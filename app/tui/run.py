@@ -128,7 +128,6 @@ def _run(
             from app.chats.records import Notice
             from app.chats.store import open_chats
             from app.tui.app import SlipstreamApp
-            from app.tui.rescue import last_words
 
             early: list[str] = [*complaints]
             no_model = early[-1] if early and load is None else ""
@@ -147,8 +146,10 @@ def _run(
                 return runner.run(_main(app, engine, terminal))
             finally:
                 store.close()
-                if (sentence := last_words(store, str(of_app["system"]))) is not None:
-                    lost.append(sentence)
+                if store.lost() is not None:
+                    from app.tui.rescue import last_words
+
+                    lost.append(last_words(store, str(of_app["system"])))
         finally:
             runner.run(engine.close())
 

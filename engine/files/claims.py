@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.files.belied import belied, other_layers, wrong_list
 from engine.files.header import Header
+from engine.files.layers import kinds_of
 from engine.files.quantization import parameters
 from engine.files.shape import CACHE_ENTRY, RECURRENT, STATE_ENTRY, Shape, at_layer
 
@@ -19,16 +21,27 @@ wide as the model. Architectures that compress or share these rows have fewer we
 
 def untrue(header: Header) -> str | None:
     """What the header of a model to talk to, in one file, says and cannot be, in one phrase; None: nothing."""
-    return untrue_heads(header) or untrue_sizes(Shape.of(header), parameters(header))
+    if (why := untrue_numbers(header)) is not None:
+        return why
+    kinds = kinds_of(header.tensors)
+    why = other_layers(header, kinds) or untrue_sizes(Shape.of(header), parameters(header))
+    if why is None and (claim := belied(header, kinds)) is not None:
+        why = _damaged(claim)
+    return why
 
 
-def untrue_heads(header: Header) -> str | None:
-    """The same of attention heads alone: a later part of a model in parts says nothing of them."""
+def untrue_numbers(header: Header) -> str | None:
+    """The same without a look at the tensors: a later part of a model in parts says nothing of heads and layers."""
+    if (claim := wrong_list(header)) is not None:
+        return _damaged(claim)
     if header.architecture in RECURRENT:
         return None
-    heads, kept = header.head_counts, header.kv_head_counts
+    heads, kept, width = header.head_counts, header.kv_head_counts, header.embedding_length
     if heads and max(heads) < 1:
         return _damaged("no attention head")
+    sized = header.integer(f"{header.architecture}.attention.key_length") is not None
+    if heads and width is not None and heads[0] > width and not sized:  # the library divides one by the other
+        return _damaged(f"{heads[0]:,} attention heads in a token that is {width:,} numbers wide")
     for layer in range(max(len(heads), len(kept))):
         asking, answering = at_layer(heads, layer), at_layer(kept, layer)
         if answering < 0 or (asking > 0 and answering and asking % answering):

@@ -99,6 +99,11 @@ class Header:
         return self._layers("attention.head_count_kv") or self.head_counts
 
     @property
+    def feed_forward_lengths(self) -> tuple[int, ...]:
+        """Values of one token inside the feed-forward step, in the same form; empty when the file does not say."""
+        return self._layers("feed_forward_length")
+
+    @property
     def key_length(self) -> int | None:
         """Dimensions of a key of one head; embedding / heads where the file does not say."""
         return self._own("attention.key_length") or self._head_dimensions()

@@ -12,6 +12,12 @@ from engine.files.header import Header, Tensor
 MOST_KINDS: Final = 1000
 """Real models have about a hundred; of a made-up header with more, the rest is not kept."""
 
+AS_WIDE_AS_THE_MODEL: Final = ("attn_norm.weight", "ffn_norm.weight")
+"""Tensors that have one number for each that a token has between layers, in every architecture."""
+
+REPEATING: Final = frozenset({"hrm-text"})
+"""Architectures that run each layer several times, and whose header counts the runs."""
+
 _LAYER: Final = re.compile(r"blk\.(\d{1,4})\.(.+)")
 _PER_LAYER: Final = ("attention.head_count", "attention.head_count_kv", "feed_forward_length")
 

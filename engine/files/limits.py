@@ -35,5 +35,5 @@ def impossible(metadata: Mapping[str, object]) -> str | None:
     if isinstance(width, int) and width < 1:
         return f"it claims that a token is {width:,} numbers wide"
     if isinstance(context, int) and not 0 <= context <= MOST_CONTEXT:  # 0: not known
-        return f"it claims to be trained for {context:,} tokens of context, and {MOST_CONTEXT:,} are the most there are"
+        return f"it claims to be trained for {context:,} tokens of context, and 1 to {MOST_CONTEXT:,} are possible"
     return None

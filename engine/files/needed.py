@@ -28,7 +28,8 @@ def lacking(header: Header) -> str | None:
     if name is None:
         return "its header names no architecture"
     absent = [key for key in (*_ALL, *_STATES.get(name, ())) if header.integer(f"{name}.{key}") is None]
-    if name not in RECURRENT and not header.head_counts:  # the library takes it for none, and finds no shape right
+    heads = header.head_counts or f"{name}.attention.head_count" in header.arrays
+    if name not in RECURRENT and not heads:  # the library takes it for none, and finds no shape right
         absent.append("attention.head_count")
     if not absent:
         return None

@@ -44,7 +44,7 @@ def read_tensors(scan: Scanner, count: int, alignment: int) -> tuple[Tensor, ...
             raise scan.broken(f"tensor {name!r} has a dimension of zero")
         if prod(dims) > MAX_TENSOR_BYTES:
             raise scan.broken(f"tensor {name!r} is said to have {prod(dims):,} elements")
-        tensor = Tensor(name, tuple(dims), kind, offset)
+        tensor = Tensor(name, tuple(dims) or (1,), kind, offset)  # none: one number
         if tensor.offset % alignment or tensor.offset > MAX_TENSOR_BYTES:
             raise scan.broken(f"tensor {name!r} lies at the impossible offset {tensor.offset:,}")
         tensors.append(tensor)

@@ -199,6 +199,10 @@ class Context:
         if self.checkpoints is not None:
             self.checkpoints.take(self.length, every=every, passing=passing)
 
+    def use_threads(self, count: int) -> None:
+        """Let the next passes be made by ``count`` threads."""
+        self._L.llama_set_n_threads(self.handle, count, count)
+
     def clear(self) -> None:
         """Forget everything."""
         self._L.llama_memory_clear(self._memory, True)

@@ -19,6 +19,7 @@ class ModelInfo(Record):
     architecture: str
     size_bytes: int
     fingerprint: str = Field(description="SHA-256 over the size, the first and the last MiB")
+    sha256: str | None = Field(None, description="of the whole file; None until it was read, and in older records")
     layers: int
     gpu_layers: int = Field(description="layers really offloaded")
     context_trained: int
@@ -53,6 +54,7 @@ class SelfTestResult(Record):
     widths: int
     prefill: bool = Field(description="prefill in chunks leaves the same cache as decoding one by one")
     reuse: bool = Field(description="a prefix that was cut and continued is as good as a fresh one")
+    threads: tuple[int, ...] = Field((), description="smaller numbers of threads that agree bit by bit, too")
     context: int = Field(description="tokens of context up to which this was compared")
     ratios: dict[int, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = Field(
         description="time of a pass by width, over a plain pass"

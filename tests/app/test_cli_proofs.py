@@ -297,6 +297,12 @@ def test_a_planted_seed_and_a_planted_file_are_noticed(slipstream: Slipstream, h
     done = slipstream("replay", str(numbers[0]))
     assert done.returncode == 1
     assert "is another file than the one that answered (abc then, " in done.stdout
+    with sqlite3.connect(home / "chats.sqlite") as db:  # as a file that was overwritten in its middle
+        query = "UPDATE figures SET receipt = json_set(receipt, '$.target.sha256', ?) WHERE message = ?"
+        db.execute(query, ("ab" * 32, numbers[1]))
+    done = slipstream("replay", str(numbers[1]))
+    assert done.returncode == 1
+    assert "is another file than the one that answered (abababababab then, " in done.stdout
 
 
 def test_the_receipt_tells_what_the_model_was_shown(slipstream: Slipstream, home: Path, smol_path: Path) -> None:

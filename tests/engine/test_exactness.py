@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import functools
+import itertools
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
+from engine import generation
 from engine.client import EngineClient
+from engine.llama.backend import library
+from engine.machine import usable_cores
 from engine.profile import Profile, ProfileStore
 from engine.protocol import (
     ErrorCode,
@@ -27,8 +32,11 @@ from engine.protocol import (
     SelfTest,
     SelfTested,
     SelfTestResult,
+    SpeculationMode,
 )
+from engine.selftest import fewer_threads
 from engine.session import Session
+from engine.step_back import StepBack
 from tests.engine.conftest import Driver
 from tests.fixtures.scripted import Script
 
@@ -79,6 +87,7 @@ def test_the_real_model_is_tested_and_the_result_is_kept(kept: Driver, smol_path
     assert done.result.prefill
     assert done.result.reuse
     assert done.result.widths >= 8
+    assert done.result.threads == tuple(fewer_threads(kept.session.pair.threads if kept.session.pair else 0))
     assert isinstance(kept.events[-2], PairChanged)
     assert kept.events[-2].pair.badge == "exact"
     answer = kept.ask("hello", speculation="lookup", max_tokens=2, draft_max=30)
@@ -227,3 +236,59 @@ def test_a_load_request_says_what_is_known(kept: Driver, scripted: Callable[...,
     assert events[-1].pair.badge == "fast"
     assert events[-1].pair.notes == ()
     assert not isinstance(events[-1], Failed)
+
+
+@pytest.mark.parametrize("speculation", ["off", "auto"])
+def test_an_answer_with_fewer_threads_for_a_while_is_the_same(
+    kept: Driver, smol_path: Path, noise_draft: Path, monkeypatch: pytest.MonkeyPatch, speculation: SpeculationMode
+) -> None:
+    """Others come and go with every pass."""
+    full, _ = usable_cores()
+    plant(kept, smol_path, found(widths=8).model_copy(update={"threads": tuple(fewer_threads(full))}))
+    kept.load(smol_path, noise_draft, context=256)
+    pair = kept.session.pair
+    assert pair is not None
+    before = kept.ask("tell me of clocks", speculation=speculation, temperature=0.8, max_tokens=40, seed=7)
+    others = itertools.cycle([float(full), 0.0])
+    used: list[int] = []
+
+    class Coming:
+        def cores(self) -> float:
+            used.append(library().llama_n_threads(pair.target.context.handle))
+            return next(others)
+
+    monkeypatch.setattr(
+        generation, "StepBack", functools.partial(StepBack, look=Coming, clock=itertools.count(step=10).__next__)
+    )
+    kept.session.forget()
+    again = kept.ask("tell me of clocks", speculation=speculation, temperature=0.8, max_tokens=40, seed=7)
+    assert again.receipt is not None
+    assert again.token_ids == before.token_ids
+    if full > 1:
+        assert {1, full} <= set(used)
+        assert any(f"beside other programs 1 of {full} threads made" in note for note in again.receipt.notes)
+    assert library().llama_n_threads(pair.target.context.handle) == full
+
+
+def test_fewer_threads_are_only_used_where_they_were_found_to_round_alike(kept: Driver, smol_path: Path) -> None:
+    pair = kept.load(smol_path, context=256)
+    loaded = kept.session.pair
+    assert loaded is not None
+    assert pair.badge == "exact settings, untested"
+    assert loaded.exactness.fewer_threads == ()
+    kept.session.unload()
+    plant(kept, smol_path, found(widths=8).model_copy(update={"threads": (1,)}))
+    assert kept.session.pair is not None
+    assert kept.session.pair.exactness.fewer_threads == (1,)
+    kept.session.unload()
+    plant(kept, smol_path, found(widths=8, prefill=False).model_copy(update={"threads": (1,)}))
+    assert kept.session.pair.exactness.fewer_threads == ()
+
+
+@pytest.mark.parametrize(("others", "adopted"), [(None, True), (0.1, True), (0.9, False)])
+def test_times_measured_beside_others_are_not_believed(
+    kept: Driver, smol_path: Path, others: float | None, adopted: bool
+) -> None:
+    plant(kept, smol_path, found(widths=8).model_copy(update={"ratios": {2: 7.5}, "other_cores": others}))
+    assert kept.session.pair is not None
+    assert (kept.session.pair.pacer.cost.ratio(2) == 7.5) is adopted

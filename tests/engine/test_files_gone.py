@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -84,7 +85,7 @@ def test_what_was_learned_is_kept_under_the_file_that_was_loaded(
     assert isinstance(driver.events[-1], SelfTested)
     driver.ask("hello", speculation="draft")
     assert loaded.draft is not None
-    kept = [Profile.model_validate_json(file.read_bytes()) for file in (tmp_path / "kept").iterdir()]
+    kept = [Profile.model_validate_json(file.read_bytes()) for file in (tmp_path / "kept").glob("*.json")]
     (pacing,) = [profile for profile in kept if profile.selftest is None]
     assert (pacing.target, pacing.draft) == (loaded.target.fingerprint, loaded.draft.fingerprint)
     assert driver.session.pair is not None
@@ -212,3 +213,27 @@ def test_a_target_is_freed_where_its_draft_was_given_up(
     assert len(closed) == 1
     monkeypatch.undo()
     closed[0].close()
+
+
+def test_the_whole_of_a_small_file_is_hashed_when_it_is_loaded(driver: Driver, files: tuple[Path, Path]) -> None:
+    info = driver.load(*files, context=128)
+    assert info.target.sha256 == hashlib.sha256(files[0].read_bytes()).hexdigest()
+    answer = driver.ask("hello", max_tokens=4)
+    assert answer.receipt is not None
+    assert answer.receipt.target.sha256 == info.target.sha256
+
+
+def test_the_whole_of_a_large_file_is_hashed_in_idle_time(
+    driver: Driver, files: tuple[Path, Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.files.whole_hash.SOON", 10)
+    assert driver.load(*files, context=128).target.sha256 is None
+    assert driver.session.idle_work() is None, "the first answer waits for nothing"
+    driver.ask("hello", max_tokens=4)
+    work = driver.session.idle_work()
+    assert work is not None
+    assert [*work][-1] is True
+    pair = driver.session.pair
+    assert pair is not None
+    assert pair.info().target.sha256 == hashlib.sha256(files[0].read_bytes()).hexdigest()
+    assert driver.session.idle_work() is None

@@ -60,6 +60,33 @@ def test_list_on_a_wide_screen(picture: Callable[..., bool]) -> None:
     assert picture(shelf, look)
 
 
+LEFT_OUT = (
+    'models.toml: entry "mine", field target: it is missing; the entry is left out.',
+    "/home/you/.cache/huggingface/hub/models--org--Model-GGUF/snapshots/c0ffee/Model-Q4_K_M.gguf: it is a link to a "
+    "file that is gone.",
+    "/home/you/.ollama/models/manifests/registry.ollama.ai/library/broken/latest: its manifest cannot be understood.",
+    "Ollama: half:1b is not here in full.",
+    "LM Studio: 7 files are left out (it is no regular file): /home/you/.lmstudio/models/org/repo/0.gguf and 6 more.",
+)
+
+
+def test_much_that_is_left_out(picture: Callable[..., bool]) -> None:
+    async def look(it: Chat) -> None:
+        await opened(it)
+        await it.sees("Not everything is listed: w says what is left out and why (5 notes).")
+
+    assert picture(FakeShelf(complaints=LEFT_OUT), look)
+
+
+def test_what_is_left_out(picture: Callable[..., bool]) -> None:
+    async def look(it: Chat) -> None:
+        await move_to(it, await opened(it), QWEN)
+        await it.pilot.press("w")
+        await it.sees("it is missing; the entry is left out.")
+
+    assert picture(FakeShelf(complaints=LEFT_OUT), look)
+
+
 def test_plan(picture: Callable[..., bool]) -> None:
     async def look(it: Chat) -> None:
         await move_to(it, await opened(it), QWEN)

@@ -116,14 +116,6 @@ def test_the_factor_only_where_it_was_measured() -> None:
 
 
 @pytest.mark.parametrize(
-    ("part", "whole", "words"),
-    [(0, 0, None), (0, 5, 0), (5, 5, 100), (999, 1000, 99), (1, 1000, 1), (1, 2, 50)],
-)
-def test_percent_is_0_or_100_only_when_it_is_exact(part: int, whole: int, words: int | None) -> None:
-    assert receipt.percent(part, whole) == words
-
-
-@pytest.mark.parametrize(
     ("value", "words", "exact"),
     [
         (0.00002, "0.1 ms", "0.1 ms"),
@@ -140,20 +132,6 @@ def test_a_duration_is_never_zero_where_it_is_something(value: float, words: str
     assert receipt.duration(value) == words
     assert receipt.duration(value, digits=2) == exact
     assert receipt.duration(value, spoken=True).split()[1] == {"s": "seconds", "ms": "milliseconds"}[words.split()[1]]
-
-
-@pytest.mark.parametrize(
-    ("parts", "found"),
-    [
-        ((), []),
-        ((1, 1, 1), [34, 33, 33]),
-        ((0.2, 0.3, 0.4, 99.1), [0, 0, 1, 99]),
-        ((0.9, 0.9, 0.9, 0.9, 96.4), [1, 1, 1, 1, 96]),
-        ((5,), [100]),
-    ],
-)
-def test_shares_are_a_hundred_together(parts: tuple[float, ...], found: list[int]) -> None:
-    assert receipt.shares(parts) == found
 
 
 def make_receipt(drafter: str, refused: str | None, speculation: SpeculationMode, *notes: str) -> Receipt:

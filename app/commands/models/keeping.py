@@ -7,6 +7,7 @@ from pathlib import Path
 from app.commands.errors import FAILED, CommandError, say
 from app.commands.models.common import confirmed, open_shelf, show
 from app.commands.stdout import Progress
+from app.percent import share
 from engine.files.sizes import size_words
 
 
@@ -46,7 +47,7 @@ def run_verify(name: str | None) -> int:
     progress = Progress()
 
     def watch(file: str, done: int, total: int) -> None:
-        progress.show(f"reading {file} {done * 100 // max(1, total)} %")
+        progress.show(f"reading {file} {share(done, total)}")
 
     damaged = looked = 0
     for found in open_shelf().verify(name, watch):

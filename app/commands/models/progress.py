@@ -13,6 +13,7 @@ from app.clean import clean_line
 from app.commands.errors import say
 from app.library.records import FileProgress, Getting, Phase
 from app.library.words import SILENT, left_words, of_words, percent, progress_words, rate_words
+from app.percent import written
 
 PLAIN_SECONDS: Final = 10.0
 BAR: Final = 12
@@ -96,4 +97,4 @@ def _line(file: FileProgress, names: int, getting: Getting) -> str:
         rest = f"{rate_words(file.speed):>8}  {left:>6}"
     elif file.phase is Phase.DONE:
         rest = "whole"
-    return f"{name}  {bar} {hundredths:>3} %  {of_words(file.done, file.total):>16}  {rest}"
+    return f"{name}  {bar} {written(hundredths):>5}  {of_words(file.done, file.total):>16}  {rest}"

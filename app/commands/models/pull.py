@@ -14,6 +14,7 @@ from app.commands.stdout import Progress
 from app.library.records import Getting, Offer, Phase, ShelfError
 from app.library.shelf import Shelf
 from app.library.words import ended_words, of_words, percent
+from app.percent import share, written
 from engine.files.sizes import size_words
 
 LOOK_SECONDS: Final = 0.25
@@ -56,7 +57,7 @@ def _fetch(shelf: Shelf, offer: Offer) -> int:
         getting = _getting(shelf, offer)
         lines.finish(getting)
         if getting.phase is not Phase.DONE:
-            so_far = f"{percent(getting)} %, {of_words(getting.done, getting.total)} are kept"
+            so_far = f"{written(percent(getting))}, {of_words(getting.done, getting.total)} are kept"
             say(f"Paused at {so_far}. Go on with: {_command(offer, replace=bool(offer.replaced))}")
             return CANCELLED
     lines.finish(getting)
@@ -84,7 +85,7 @@ def _replacing(shelf: Shelf, offer: Offer) -> Offer:
     progress = Progress()
 
     def watch(path: Path, done: int, total: int) -> None:
-        progress.show(f"reading {clean_line(path.name)} {done * 100 // max(1, total)} %")
+        progress.show(f"reading {clean_line(path.name)} {share(done, total)}")
 
     try:
         return shelf.replacing(offer, watch)

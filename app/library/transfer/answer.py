@@ -8,6 +8,7 @@ import time
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
+from app.library.proxies import login_refused
 from app.library.transfer.errors import Again, Refused, StartOver
 from app.library.transfer.wanted import Wanted
 from app.library.transfer.words import duration
@@ -159,7 +160,7 @@ def _refusal(head: Head, wanted: Wanted, longest_order: float) -> Again | Refuse
     if status == 404 or code == "EntryNotFound":
         return Refused("no_file", f"{host} has no such file (404)", LOOK_UP)
     if status == 407:
-        return Refused("proxy", "the proxy wants a name and a password", "put them into HTTPS_PROXY")
+        return Refused("proxy", *login_refused(head.proxy))
     return Refused("server", f"{host} answers {_status(status)}", "try again later")
 
 

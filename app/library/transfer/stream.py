@@ -17,7 +17,7 @@ from typing import Any
 
 import httpx2
 
-from app.library.proxies import serving
+from app.library.proxies import InUse, in_use, login_refused, serving
 from app.library.transfer.errors import Again, Refused
 from app.library.transfer.patience import Patience
 from app.library.transfer.wanted import host_of, normal_etag
@@ -50,6 +50,8 @@ class Head:
     hub_size: int | None
     with_token: bool = False
     """Whether the hub was shown an access token."""
+    proxy: InUse | None = None
+    """Through which proxy the answer came."""
 
 
 class Stream:
@@ -89,7 +91,7 @@ class Stream:
         except (Again, Refused) as reason:
             self._put(reason)
         except Exception as error:  # what people are told must not hold addresses or headers, so: no text of the error
-            self._put(_explain(error, host_of(self._url), self._patience, serving(self._url)))
+            self._put(_explain(error, host_of(self._url), self._patience, in_use(self._url)))
 
     def _put(self, item: Head | bytes | Again | Refused | None) -> None:
         while not self._left.is_set():
@@ -108,7 +110,8 @@ class Stream:
                 hub_size = hub_size if hub_size is not None else _count(response.headers.get("X-Linked-Size"))
                 if not response.has_redirect_location:
                     told = {name.lower(): value for name, value in response.headers.items()}
-                    head = Head(response.status_code, told, host_of(str(url)), at_home, hub_etag, hub_size, with_token)
+                    host, proxy = host_of(str(url)), in_use(str(url))
+                    head = Head(response.status_code, told, host, at_home, hub_etag, hub_size, with_token, proxy)
                     return self._pass_on(head, response)
                 target = _redirected(url, response.headers["Location"])
             if target.origin != url.origin:
@@ -165,21 +168,13 @@ def _count(text: str | None) -> int | None:
     return int(text) if text is not None and text.isascii() and text.isdigit() else None
 
 
-def _explain(error: Exception, host: str, patience: Patience, proxy: str | None = None) -> Again | Refused:
-    """What went wrong on the network. ``proxy``: what names the one that is asked instead of the host."""
+def _explain(error: Exception, host: str, patience: Patience, proxy: InUse | None = None) -> Again | Refused:
+    """What went wrong on the network. ``proxy``: the one that is asked instead of the host."""
     causes = list(_causes(error))
-    if proxy is not None and not any(isinstance(cause, ssl.SSLError) for cause in causes):
-        match error:
-            case httpx2.ProxyError():
-                said = f"the proxy in {proxy} does not let us through to {host}"
-                return Again("proxy", said, todo=f"check {proxy}")
-            case httpx2.ConnectTimeout():
-                said = f"the proxy in {proxy} cannot be reached (no answer within {duration(patience.connect)})"
-                return Again("offline", said, todo=f"check the network and {proxy}")
-            case httpx2.ConnectError():
-                said = f"the proxy in {proxy} cannot be reached ({_why(causes)})"
-                return Again("offline", said, todo=f"check the network and {proxy}")
-        host = _asked_through(host, proxy)
+    if proxy is not None:
+        if (of_proxy := _of_proxy(error, causes, host, patience, proxy)) is not None:
+            return of_proxy
+        host = _asked_through(host, proxy.name)
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
         todo = "log in to the network if it wants that, or name your company's certificates in SSL_CERT_FILE"
         return Refused("certificate", f"the certificate of {host} is not trusted", todo)
@@ -200,6 +195,30 @@ def _explain(error: Exception, host: str, patience: Patience, proxy: str | None 
             return Again("cut", f"the connection to {host} broke off")
         case _:
             return Again("server", f"{host} answered in a way that makes no sense ({type(error).__name__})")
+
+
+def _of_proxy(
+    error: Exception, causes: list[BaseException], host: str, patience: Patience, proxy: InUse
+) -> Again | Refused | None:
+    """The same where the proxy is at fault; None: it is not."""
+    name = proxy.name
+    if any(isinstance(cause, ssl.SSLError) for cause in causes):
+        if not proxy.encrypted or any(isinstance(cause, ssl.SSLCertVerificationError) for cause in causes):
+            return None  # it let us through
+        said = f"no encryption could be agreed on with the proxy in {name}, which is given as https://"
+        return Refused("proxy", said, f"most proxies speak plain HTTP, for every address: try http:// in {name}")
+    match error:
+        case httpx2.ProxyError() if str(error).startswith("407"):
+            return Refused("proxy", *login_refused(proxy))
+        case httpx2.ProxyError():
+            return Again("proxy", f"the proxy in {name} does not let us through to {host}", todo=f"check {name}")
+        case httpx2.ConnectTimeout():
+            said = f"the proxy in {name} cannot be reached (no answer within {duration(patience.connect)})"
+            return Again("offline", said, todo=f"check the network and {name}")
+        case httpx2.ConnectError():
+            said = f"the proxy in {name} cannot be reached ({_why(causes)})"
+            return Again("offline", said, todo=f"check the network and {name}")
+    return None
 
 
 def _asked_through(host: str, proxy: str | None) -> str:

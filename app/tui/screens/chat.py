@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events, on
@@ -12,7 +11,6 @@ from textual.containers import Vertical
 from textual.widgets import Static
 
 from app.tui import commands
-from app.tui.background import aside, beside
 from app.tui.chat_settings import differing
 from app.tui.collecting import Collecting
 from app.tui.dialogue import Dialogue
@@ -22,6 +20,7 @@ from app.tui.keys import CHAT
 from app.tui.names import short_name, speaker_name
 from app.tui.news import EngineNews
 from app.tui.overflowing import Overflowing, Refusal
+from app.tui.saving_again import SavingAgain
 from app.tui.screens.making import MakingScreen
 from app.tui.widgets.attached_row import AttachedRow
 from app.tui.widgets.completions import Completions
@@ -40,14 +39,11 @@ from app.tui.widgets.welcome import Welcome
 from app.tui.writing import Writing
 
 if TYPE_CHECKING:
-    from textual.timer import Timer
-
     from app.chats.records import Attachment, Unsent
     from app.chats.store import ChatStore
     from app.tui.ports import Engine
     from engine.protocol import Failed, GenerateSettings, LoadSettings
 
-SAVE_AGAIN_SECONDS: Final = 5.0
 JUMP: Final = "↓ end: back to the latest text"
 ELSEWHERE: Final = "Your last chat is open in another Slipstream; this is a new one."
 
@@ -78,7 +74,7 @@ class ChatScreen(MakingScreen):
         self.news = EngineNews(self, "" if load else no_model, load.draft_refused if load else None)
         self.frames = Frames(self)
         self.collecting = Collecting(self, lambda: self.typed_at)
-        self._saves_again: Timer | None = None
+        self._saving_again = SavingAgain(self)
         self._offered: tuple[bool, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -123,17 +119,8 @@ class ChatScreen(MakingScreen):
     def show_trouble(self) -> None:
         """The sign in the header, for as long as something is not saved."""
         self.query_one(Header).unsaved = unsaved = self.store.trouble is not None
-        if unsaved and not self._saves_again:
-            work = partial(beside, self, "save again", self._save_again)
-            self._saves_again = self.set_timer(SAVE_AGAIN_SECONDS, work)
-
-    async def _save_again(self) -> None:
-        """There may be room by now."""
-        try:
-            await aside(self.store.save_again)
-        finally:
-            self._saves_again = None
-            self.show_trouble()
+        if unsaved:
+            self._saving_again.soon()
 
     def say_no_model(self) -> None:
         """There is nothing to answer with."""
@@ -261,6 +248,8 @@ class ChatScreen(MakingScreen):
             return self.dialogue.stoppable
         if action == "new_chat":
             return self.dialogue.live is None and not self.chat.empty
+        if action == "export":
+            return not self.chat.empty
         if action == "leave_edit" and self._esc_is_taken:
             return False
         if action == "select" and self._picker_is_open:
@@ -286,6 +275,12 @@ class ChatScreen(MakingScreen):
 
     async def action_new_chat(self) -> None:
         await self.open_conversation(None)
+
+    async def action_export(self, wanted: str = "") -> None:
+        """Write this chat to a file."""
+        from app.tui.exporting import export_as
+
+        self.reply(await export_as(wanted, self.store, self.chat, self.system_prompt))
 
     def action_context(self) -> None:
         """How full the context is, and what can be done about it."""

@@ -12,19 +12,19 @@ from textual.binding import BindingType
 from textual.widgets import Static
 
 from app.library.records import Entry, Fact, Getting, Library, Listing, Phase, ShelfError
-from app.library.words import ended_words, of_words
+from app.library.words import of_words
 from app.tui.background import aside
 from app.tui.keymap import key_of
 from app.tui.keys import MODELS
 from app.tui.model_choice import came_as, matches, same, uses
-from app.tui.screens.model_uses import UseActions
+from app.tui.screens.model_notes import NoteActions, news_of, trouble_of
 from app.tui.widgets.facts import Facts
 from app.tui.widgets.filter_box import FilterBox, FilterRow
 from app.tui.widgets.key_bar import KeyBar
 from app.tui.widgets.model_row import columns, heading
 from app.tui.widgets.model_table import ModelTable
 from app.tui.widgets.models_header import ModelsHeader
-from app.tui.widgets.notice import NoticeLine, Severity
+from app.tui.widgets.notice import NoticeLine
 from app.tui.widgets.question import Question
 from app.tui.widgets.too_small import TooSmall
 
@@ -41,7 +41,7 @@ LEAST: Final = 16
 SCREEN_STYLES: Final = "filter_box facts model_table models_header question"
 
 
-class ModelsScreen(UseActions):
+class ModelsScreen(NoteActions):
     """One list over all models, the details of one of them, and at most one question."""
 
     CSS_PATH: ClassVar = ["models.tcss", *(f"../widgets/{name}.tcss" for name in SCREEN_STYLES.split())]
@@ -114,8 +114,9 @@ class ModelsScreen(UseActions):
         first = not self._listing.entries
         self._listing = listing
         self.query_one(ModelsHeader).listing = listing
-        if listing.complaints and first:
-            self.say("\n".join(listing.complaints), "warning")
+        self.left_out = listing.complaints
+        if first:
+            self.tell_left_out()
         news, self._news = self._news, []
         shown = self.entry.key if self.entry is not None else ""
         self._fill()
@@ -124,7 +125,7 @@ class ModelsScreen(UseActions):
                 self.query_one(ModelTable).go_to(came.key)  # it may have another name now
         self.look_again()
         for getting in news:
-            self.query_one(NoticeLine).also(*_news(getting, self.entry))
+            self.query_one(NoticeLine).also(*news_of(getting, self.entry))
         if first and self._get:
             self._begin_with(self._get)
 
@@ -155,7 +156,7 @@ class ModelsScreen(UseActions):
         """Four times a second: how far the downloads are."""
         before, self.downloads = self.downloads, {getting.key: getting for getting in self.library.downloads()}
         if self._so_far() != self._described and not any(w.group == "details" and w.is_running for w in self.workers):
-            self.begin("details", self._look_up)
+            self.begin("details", self.look_up)
         if before == self.downloads:
             return
         self.query_one(ModelTable).show_downloads(
@@ -183,15 +184,18 @@ class ModelsScreen(UseActions):
 
     @on(ModelTable.OptionHighlighted)
     def _highlighted(self) -> None:
+        self.reading_left_out = False
         self.offer_keys()
-        self.begin("details", self._look_up)
+        self.begin("details", self.look_up)
 
     def _so_far(self) -> str:
         """How far the download of the highlighted entry is, as its details say it; empty without one."""
+        if self.reading_left_out:
+            return self._described  # other words stand there, and stay
         getting = self.downloads.get(self.entry.key) if self.entry is not None else None
-        return f"{getting.key} {of_words(getting.done, getting.total)} {_trouble(getting)}" if getting else ""
+        return f"{getting.key} {of_words(getting.done, getting.total)} {trouble_of(getting)}" if getting else ""
 
-    async def _look_up(self) -> None:
+    async def look_up(self) -> None:
         await asyncio.sleep(SETTLE_SECONDS)
         entry, self._described = self.entry, self._so_far()
         if entry is None:
@@ -201,7 +205,7 @@ class ModelsScreen(UseActions):
         except ShelfError as error:
             facts = (Fact("", str(error), "warn"),)
         if self.entry is not None and self.entry.key == entry.key:
-            trouble = _trouble(self.downloads.get(entry.key))
+            trouble = trouble_of(self.downloads.get(entry.key))
             facts = [Fact("download", trouble, "warn"), *facts] if trouble else facts
             self.query_one(Facts).show(facts, entry.key)
 
@@ -233,8 +237,8 @@ class ModelsScreen(UseActions):
             return True
         if not self.is_mounted or self.query_one(Question).display or self.query_one(FilterBox).has_focus:
             return False
-        if action == "filter":
-            return True
+        if action in ("filter", "left_out"):
+            return action == "filter" or bool(self.left_out)
         entry = self.entry
         if entry is None:
             return False
@@ -282,18 +286,3 @@ class ModelsScreen(UseActions):
         """Scroll what is said about the entry, where it is longer than its place."""
         facts = self.query_one(Facts)
         (facts.scroll_up if where == "up" else facts.scroll_down)(animate=False)
-
-
-def _trouble(getting: Getting | None) -> str:
-    """Why a download does not go on, what is kept and what to do; empty while it does."""
-    wanted = (Phase.STALLED, Phase.FAILED)
-    return getting.trouble if getting is not None and getting.phase in wanted else ""
-
-
-def _news(getting: Getting, highlighted: Entry | None) -> tuple[str, Severity]:
-    """What is said of a download that has ended. A key is named only where it would use that very model."""
-    if getting.phase is Phase.DONE:
-        it_is_that = highlighted is not None and came_as(getting, highlighted)
-        uses = f"; {key_of('models.use')} uses it" if it_is_that else ""
-        return f"{ended_words(getting)}{uses}.", "information"
-    return ended_words(getting), "error" if getting.phase is Phase.FAILED else "information"

@@ -17,6 +17,7 @@ from app.clean import clean, clean_line
 from app.replay.again import CannotReplay, Manner, Outcome, how_words, make_again
 from app.replay.kept import KeptAnswer
 from app.replay.shown import details
+from app.replay.steps import CHECKING, Step
 from app.tui.background import aside
 from app.tui.keys import REPLAY
 from app.tui.widgets.key_bar import KeyBar
@@ -30,6 +31,7 @@ log = logging.getLogger(__name__)
 
 FRAME_SECONDS: Final = 1 / 8
 CELLS: Final = 12
+MAKING: Final = "Making it again and comparing every token…"
 
 
 class ReplayHeader(Line):
@@ -73,7 +75,7 @@ class ReplayScreen(ModalScreen[None]):
         """Whether the engine was used."""
         self._engine, self._answer, self._manner, self._swap = engine, answer, manner, swap
         self._stopped, self._over = False, True
-        self._far = (0, 0)
+        self._step: Step | None = None
 
     def compose(self) -> ComposeResult:
         with Vertical(id="replay"):
@@ -101,7 +103,7 @@ class ReplayScreen(ModalScreen[None]):
 
     def action_begin(self) -> None:
         self.began, self._over = True, False
-        self._say("Making it again and comparing every token…", "$muted")
+        self._say(MAKING, "$muted")
         self.run_worker(self._run(), name="replay", exit_on_error=False)
         self.refresh_bindings()
 
@@ -133,12 +135,18 @@ class ReplayScreen(ModalScreen[None]):
             raise CannotReplay(described.message)
         return await make_again(self._engine, self._answer, self._manner, described.versions, self._changed)
 
-    def _changed(self, done: int, total: int) -> None:
-        self._far = done, total
+    def _changed(self, step: Step) -> None:
+        self._step = step
+        if self._stopped and step.doing == CHECKING:  # there is no request that could be cancelled
+            raise CannotReplay(step.words)
 
     def _draw(self) -> None:
-        if self._far[1]:
-            self.query_one(ReplayHeader).show(*self._far)
+        step, self._step = self._step, None
+        if step is None or self._over:
+            return
+        if step.tokens:
+            self.query_one(ReplayHeader).show(step.done, step.total)
+        self._say(MAKING if step.tokens else f"{step.words[0].upper()}{step.words[1:]}", "$muted")
 
     def _say(self, words: str, style: str) -> None:
         self.query_one("#found", Static).update(Content.styled(clean(words), style))

@@ -10,6 +10,7 @@ from textual.widgets import Static
 
 from app.clean import clean_line
 from app.compare.conduct import Comparison
+from app.compare.explained import Finding
 from app.compare.verdict import FACTOR, Ratio, Row
 from app.receipt import SLOWER
 from app.receipt_words import many
@@ -114,4 +115,6 @@ def _short(ratio: Ratio) -> str:
 
 
 def _style(ratio: Ratio) -> str:
+    if ratio.finding is Finding.MACHINE:
+        return "$muted"
     return "$warning" if ratio.high < SLOWER else "$accent" if ratio.low > 1 else "$muted"

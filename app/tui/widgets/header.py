@@ -9,6 +9,7 @@ from textual.content import Content
 from textual.reactive import reactive
 
 from app.clean import clean_line
+from app.percent import written
 from app.receipt import backend_words, short_count
 from app.tui.engine_state import EngineState
 from app.tui.names import full_name, pair_name
@@ -94,7 +95,7 @@ class Header(Line):
         name = full_name(self.target_path) if self.target_path else "the model"
         if loading is None:
             return f"loading {name}"
-        return f"loading {name if loading.what == 'target' else 'the draft'} {loading.fraction * 100:3.0f} %"
+        return f"loading {name if loading.what == 'target' else 'the draft'} {written(100 * loading.fraction):>5}"
 
 
 def context_meter(used: int, size: int, *, written: int = 0, bar: bool = True) -> Content:

@@ -10,6 +10,7 @@ from textual.content import Content
 from app.clean import clean_line
 from app.library.records import Entry, Getting, Phase, State
 from app.library.words import SILENT, left_words, percent, rate_words, size_cell, speed_words, state_words
+from app.percent import written
 from app.tui.whole_words import whole_words
 
 WIDE: Final = 98
@@ -100,7 +101,7 @@ def _moving(getting: Getting, width: int) -> Content:
     filled = min(cells, max(1 if getting.done and cells else 0, int(getting.share * cells)))
     warm = getting.phase in (Phase.FAILED, Phase.STALLED) or getting.silent
     bar = [("▇" * filled, "$warning" if warm else "$accent"), ("▁" * (cells - filled), "$faint")]
-    share = f"{' ' * bool(cells)}{percent(getting):>3} %"
+    share = f"{' ' * bool(cells)}{written(percent(getting)):>5}"
     if getting.silent:
         rest = f"  {SILENT}"
     elif getting.phase is Phase.FETCHING:

@@ -8,7 +8,8 @@ from typing import Final
 from textual.content import Content
 
 from app.clean import clean_line
-from app.score.card import Card, Row, best_words
+from app.score.card import Card, Row
+from app.score.told import best_words
 from app.tui.widgets.sheet import Sheet
 
 NAME: Final = 15

@@ -13,7 +13,8 @@ from textual.widget import Widget
 
 from app.bars import LEVELS, level, split
 from app.clean import clean_line
-from app.receipt import duration, percent
+from app.percent import percent, written
+from app.receipt import duration
 from app.receipt_sheet import Drafter, Position, Row, Time
 
 LABEL: Final = 26
@@ -95,7 +96,7 @@ def time_bar(times: Sequence[Time], width: int) -> list[Content]:
             Content.assemble(
                 ("█ ", TIME_STYLES[part.label]),
                 (label, "$muted"),
-                (f"{duration(part.seconds):>7}  {part.share:>3} %", "$foreground"),
+                (f"{duration(part.seconds):>7}  {written(part.share):>5}", "$foreground"),
             )
         )
         lines += small(part.meaning, width)

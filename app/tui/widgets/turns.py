@@ -222,7 +222,7 @@ class AnswerTurn(SelectableTurn):
             self.error.add_class("calm")
         if stats is not None and stats.output_tokens:
             self.receipt.display = True
-            self.receipt.show(stats, stored.drafter if stored else "", stored.context if stored else 0)
+            self.receipt.show(stats, *receipt.known(stored))
         if stored is not None:
             self.speaker.rename(speaker_name(stored.target))
         notes = [*notes, *filter(None, [damage(figures)])]

@@ -164,12 +164,12 @@ async def test_a_chat_is_exported_and_an_answer_saved(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     async with talk(FakeClient(scripts=[answer("One.")]), store=store) as it:
-        assert "/export can do nothing now." in await it.types("/export")
+        assert "Nothing has been said in this chat yet." in await it.types("/export")
         await it.types("Name a number")
         assert await it.types("/export") == f"Exported to {tmp_path / 'Name-a-number.md'}\n"
         assert await it.types("/export json") == f"Exported to {tmp_path / 'Name-a-number.json'}\n"
         assert json.loads((tmp_path / "Name-a-number.json").read_text())["messages"][1]["content"] == "One."
-        assert await it.types("/export pdf") == "/export takes md or json, not pdf.\n"
+        assert await it.types("/export pdf") == "/export takes md, json or all, not pdf.\n"
         assert (await it.types("/save")).startswith(f"Saved 4 characters: {tmp_path / 'Name-a-number-'}")
     store.close()
 

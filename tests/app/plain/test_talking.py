@@ -106,7 +106,7 @@ async def test_what_takes_long_is_said_once(monkeypatch: pytest.MonkeyPatch) -> 
     )
     async with talk(client, loaded=False) as it:
         asked = asyncio.create_task(it.types("a long one"))
-        await it.until(lambda: "Loading SmolLM2-135M Q4_1, 40% so far.\n" in it.out, "the loading line")
+        await it.until(lambda: "Loading SmolLM2-135M Q4_1, 40 % so far.\n" in it.out, "the loading line")
         client.go("loaded")
         await it.until(lambda: "Reading: 512 of 4,000 tokens of the prompt.\n" in it.out, "the reading line")
         client.go("read")

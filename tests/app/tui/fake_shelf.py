@@ -119,7 +119,9 @@ class FakeShelf:
         facts = [
             Fact("about", f"All about {entry.title}."),
             Fact("licence", "Apache-2.0, https://www.apache.org/licenses/LICENSE-2.0"),
-            Fact("draft", "same vocabulary; a token costs 0.26 of a pass (by the sizes), which pays from 35% accepted"),
+            Fact(
+                "draft", "same vocabulary; a token costs 0.26 of a pass (by the sizes), which pays from 35 % accepted"
+            ),
             Fact("memory", "About 5.8 GB of memory at 8,192 tokens of context; 22.0 GB are free."),
             Fact("", "weights 2.5 GB · KV cache 1.2 GB · draft weights 639 MB · draft KV cache 940 MB"),
         ]

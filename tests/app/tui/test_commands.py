@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from textual import events
 
+from app.chats.export_file import ExportError
 from app.tui import commands
-from app.tui.screens.chat import ChatScreen
 from app.tui.screens.models import ModelsScreen
 from app.tui.theme import DARK, LIGHT
 from engine.protocol import GenerateSettings, Loaded
@@ -313,20 +313,40 @@ class TestModels:
             await replies(it, "/models", "/models can do nothing now.")
 
 
-class TestWhatIsNotBuiltYet:
-    async def test_a_command_appears_with_its_action(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        did: list[str] = []
-        async with chat() as it:
-            offered = {command.name for command in commands.offered(it.screen)}
-            assert not offered & {"export", "regenerate", "save", "edit"}
-            await replies(it, "/export json", "/export can do nothing now.")
-            monkeypatch.setattr(
-                ChatScreen, "action_export", lambda screen, kind="": did.append(kind or "ask"), raising=False
-            )
-            await it.send("/export json")
+class TestExport:
+    async def test_the_chat_on_screen_becomes_a_file(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.chdir(tmp_path)
+        async with chat(FakeClient([answer("Ships at night.")])) as it:
+            await it.ask("What does it see?")
+            for typed, suffix in (("/export", ".md"), ("/export json", ".json"), ("/export all", ".json")):
+                before = set(tmp_path.iterdir())
+                it.composer.text = ""
+                await it.send(typed)
+                await it.until(lambda before=before: len(set(tmp_path.iterdir())) > len(before))  # type: ignore[misc]
+                (made,) = set(tmp_path.iterdir()) - before
+                assert made.suffix == suffix
+                assert "Ships at night." in made.read_text()
+                await it.sees("Exported to")
+
+    async def test_a_form_that_there_is_not_and_an_empty_chat(self) -> None:
+        async with chat(FakeClient([answer("ok")])) as it:
+            assert "export" not in {command.name for command in commands.offered(it.screen)}
+            await replies(it, "/export json", "Nothing has been said in this chat yet.")
             it.composer.text = ""
+            await it.ask("hi")
+            await it.send("/export pdf")
+            await it.sees("/export takes md, json or all, not pdf.")
+
+    async def test_a_folder_that_takes_nothing_is_named(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        def refuse(folders: object, name: str, text: str) -> Path:
+            raise ExportError("Neither folder can be written to; nothing was exported.")
+
+        monkeypatch.setattr("app.chats.export_file.write_new", refuse)
+        async with chat(FakeClient([answer("ok")])) as it:
+            await it.ask("hi")
             await it.send("/export")
-            await it.until(lambda: did == ["json", "ask"])
+            await it.sees("Neither folder can be written to; nothing was exported.")
+            assert it.composer.text == "/export"
 
 
 class TestPalette:

@@ -14,6 +14,8 @@ from tests.app.tui.fake_client import LOAD, FakeClient, Step, Wait, answer, ends
 from tests.app.tui.harness import Chat, chat
 from tests.fixtures.headers import write_model
 
+RANGE = "/context takes 16 to 2,147,483,647 tokens, as in 16384 or 16k"
+
 
 def small(*scripts: list[Step], context: int = 2048) -> FakeClient:
     return FakeClient(list(scripts), loads=[[Loaded(id=0, pair=pair(context=context))]])
@@ -88,7 +90,7 @@ async def test_the_unsent_text_is_there_again() -> None:
         assert it.composer.text == "half a message"
 
 
-@pytest.mark.parametrize(("typed", "size"), [("4096", 4096), ("4,096", 4096), ("4k", 4096), ("512", 512)])
+@pytest.mark.parametrize(("typed", "size"), [("4096", 4096), ("4,096", 4096), ("4k", 4096), ("16", 16)])
 async def test_a_number_loads_the_model_with_it(typed: str, size: int) -> None:
     client = small()
     async with chat(client, size=(120, 34)) as it:
@@ -104,9 +106,11 @@ async def test_a_number_loads_the_model_with_it(typed: str, size: int) -> None:
     [
         ("16k", "A context of 16,384 tokens is not possible: the model was trained for 8,192 tokens. It stays 2,048."),
         ("2048", "The context has 2,048 tokens already."),
-        ("many", "/context takes 256 to 16,777,216 tokens, as in 16384 or 16k, not many. It stays 2,048."),
-        ("16", "/context takes 256 to 16,777,216 tokens, as in 16384 or 16k, not 16. It stays 2,048."),
-        ("9" * 30, f"/context takes 256 to 16,777,216 tokens, as in 16384 or 16k, not {'9' * 30}. It stays 2,048."),
+        ("many", f"{RANGE}, not many. It stays 2,048."),
+        ("15", f"{RANGE}, not 15. It stays 2,048."),
+        ("0", f"{RANGE}, not 0. It stays 2,048."),
+        ("2147483648", f"{RANGE}, not 2147483648. It stays 2,048."),
+        ("9" * 30, f"{RANGE}, not {'9' * 30}. It stays 2,048."),
     ],
 )
 async def test_what_is_not_possible_is_refused_and_stays_typed(typed: str, words: str) -> None:

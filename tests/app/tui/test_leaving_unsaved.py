@@ -9,8 +9,7 @@ from pathlib import Path
 import pytest
 
 from app.chats.store import ChatStore, open_chats
-from app.tui import rescue
-from app.tui.screens import chat as chat_screen
+from app.tui import rescue, saving_again
 from app.tui.screens.losing import LosingScreen
 from tests.app.tui.fake_client import FakeClient, answer
 from tests.app.tui.harness import Chat, chat
@@ -51,7 +50,6 @@ async def test_it_leaves_where_a_copy_can_be_written(
     store.close()
     told = rescue.last_words(store, "")
     files = [tmp_path / "elsewhere" / "hi.md", tmp_path / "elsewhere" / "hi.json"]
-    assert told is not None
     assert told.startswith('Not saved: 2 messages of the chat "hi". ')
     assert told.endswith(f" A copy of the whole chat is in {files[0]} and {files[1]}.")
     assert "Hello." in files[0].read_text()
@@ -89,7 +87,6 @@ async def test_one_key_loses_nothing(nowhere: Path, monkeypatch: pytest.MonkeyPa
         await it.until(lambda: it.app._exit)
     store.close()
     told = rescue.last_words(store, "")
-    assert told is not None
     assert told.endswith(rescue.NO_COPY)
 
 
@@ -130,7 +127,7 @@ async def test_a_disk_that_does_not_answer_asks(nowhere: Path, monkeypatch: pyte
 
 
 async def test_it_is_saved_as_soon_as_there_is_room(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(chat_screen, "SAVE_AGAIN_SECONDS", 0.01)
+    monkeypatch.setattr(saving_again, "SECONDS", 0.01)
     async with unsaved(opened(nowhere)) as it:
         assert "not saved" in it.lines[0]
         nowhere.unlink()
@@ -148,7 +145,6 @@ def test_copies_in_the_folder_for_temporary_files_say_so(
         store.append_user(store.create_conversation().id, f"question {number}", parent=None)
     store.close()
     told = rescue.last_words(store, "")
-    assert told is not None
     assert told.endswith(
         f"{tmp_path / 'question-1.json'} and 2 more files there. "
         "That is the folder for temporary files, so move them soon."

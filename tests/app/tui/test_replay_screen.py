@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from engine.files.fingerprint import fingerprint
 from engine.protocol import Difference, LoadSettings, ModelFile, ModelInfo, PairInfo, Receipt, Replayed
 from tests.app.tui.fake_client import FakeClient, Wait, answer, ends, model, pair, receipt, says
 from tests.app.tui.harness import Chat, chat
+from tests.unit.files.test_whole_hash import overwrite_the_middle
 
 
 @pytest.fixture
@@ -84,7 +86,7 @@ async def test_where_it_differs_both_tokens_are_named(file: Path) -> None:
         await replayed(it, "/replay passes")
         await it.sees(
             "Different from token 2 of 2 on, made again by the passes it was made by.",
-            "then token 2, 25.0% by the model; now token 9, 50.0%",
+            "then token 2, 25.0 % by the model; now token 9, 50.0 %",
         )
 
 
@@ -133,6 +135,28 @@ async def test_a_planted_wrong_file_is_refused(file: Path) -> None:
         await it.sees("The answer cannot be made again:", "is another file than the one that answered")
         assert it.app.screen is it.screen
         assert engine.replayed == []
+
+
+def whole(file: Path) -> str:
+    return hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+async def test_a_file_that_was_overwritten_in_its_middle_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "home"))
+    file = tmp_path / "SmolLM2-135M-Instruct.Q4_1.gguf"
+    file.write_bytes(b"GGUF" + bytes(5_000_000))
+    then = whole(file)
+    proof = made(file)
+    proof = proof.model_copy(update={"target": proof.target.model_copy(update={"sha256": then})})
+    engine = Holding([answer("The Volga.", proof=proof)])
+    async with chat(engine, load=loads(file), size=(160, 40)) as it:
+        await it.ask("And the longest one?")
+        overwrite_the_middle(file)
+        await replayed(it)
+        await it.sees("is another file than the one that answered", f"({then[:12]} then, {whole(file)[:12]} now)")
+        assert (engine.replayed, len(engine.asked)) == ([], 1)
 
 
 async def test_another_model_is_loaded_only_after_a_question(file: Path, tmp_path: Path) -> None:

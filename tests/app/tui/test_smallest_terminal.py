@@ -101,7 +101,7 @@ async def test_a_replay_says_how_it_is_left_and_scrolls(tmp_path: Path) -> None:
         await it.sees("Different from token 2 of 2 on")
         await it.until(lambda: "↑↓ scroll" in it.footer and "esc back" in it.footer)
         await it.pilot.press("pagedown", "pagedown")
-        await it.sees("now token 9, 50.0%")
+        await it.sees("now token 9, 50.0 %")
         assert "esc back" in it.footer
 
 

@@ -83,7 +83,7 @@ The **Danube**:
 print(1)
 ```
 
-`42.1 tok/s · 1.31x · accepted 71 % (214/301) · 2.9 tok/pass · 0.4 s to first · 512 tok · lookup`
+`42.1 tok/s · 1.31x · accepted 71 % (214/301) · 2.9 tok/pass · 0.4 s to first · 512 tok · ctx 64/64 · lookup`
 
 > 2 oldest messages were left out
 

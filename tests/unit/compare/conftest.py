@@ -43,10 +43,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def benched(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Benched:
     file = tmp_path / "mine.jsonl"
 
-    def run(engine: PaperEngine, prompts: tuple[str, ...] = ("one", "two"), **options: object) -> int:
+    def run(
+        engine: PaperEngine, prompts: tuple[str, ...] = ("one", "two"), load: LoadSettings = LOAD, **options: object
+    ) -> int:
         file.write_text("".join(json.dumps({"prompt": prompt}) + "\n" for prompt in prompts))
         monkeypatch.setattr("app.commands.client.make_client", lambda: engine)
-        monkeypatch.setattr(bench, "wanted_files", lambda settings: LOAD)
+        monkeypatch.setattr(bench, "wanted_files", lambda settings: load)
         return bench.run_bench_command({**OPTIONS, "prompts": str(file), **options})
 
     return run

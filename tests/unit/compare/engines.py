@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from engine.protocol import (
     Counted,
@@ -43,6 +44,8 @@ class PaperEngine:
     end: FinishReason = "length"
     notes: tuple[str, ...] = ()
     """In the receipts of answers that were drafted."""
+    counted: Callable[[GenerateSettings], Mapping[str, object]] = lambda settings: {}
+    """Figures of an answer in place of the usual ones: of what was drafted two proposals accepted, one rejected."""
     process: int | None = None
     failing: Callable[[GenerateSettings], Failed | None] = lambda settings: None
     """What an answer fails with."""
@@ -70,13 +73,14 @@ class PaperEngine:
         ids = self.ids(settings)
         yield TextDelta(id=1, text="hello", token_ids=ids, sources="t" * len(ids))
         drafts = settings.speculation != "off"
-        figures = stats(
-            len(ids),
-            accepted=2 if drafts else 0,
-            rejected=1 if drafts else 0,
-            total_seconds=self.seconds(settings, nth),
-            coverage=2 / len(ids) if drafts else 0.0,
-        )
+        planted: dict[str, Any] = {
+            "accepted": 2 if drafts else 0,
+            "rejected": 1 if drafts else 0,
+            "total_seconds": self.seconds(settings, nth),
+            "coverage": 2 / len(ids) if drafts else 0.0,
+            **self.counted(settings),
+        }
+        figures = stats(len(ids), **planted)
         yield Finished(
             id=1,
             finish_reason=self.end,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +12,12 @@ import pytest
 from app.commands import bench as command
 from app.commands.bench_file import EVERY, BenchFile
 from app.commands.errors import FAILED
+from app.compare.memory import PeakMemory
 from app.compare.runs import Run
-from engine.protocol import ErrorCode, Failed, GenerateSettings
-from tests.unit.compare.conftest import Benched, kept
+from engine.protocol import ErrorCode, Failed, GenerateSettings, ModelFile
+from tests.unit.compare.conftest import LOAD, Benched, kept
 from tests.unit.compare.engines import PaperEngine
+from tests.unit.compare.test_memory import process
 
 
 def fails_on(number: int) -> PaperEngine:
@@ -74,6 +78,41 @@ def test_a_prompt_that_is_left_out_is_told_in_every_form(
     words = "mine.jsonl, line 2 is left out: its prompt is 9,000 tokens long, and the context of 8,192 has room for"
     assert words in (said.err if form == "as_csv" else said.out)
     assert (said.out + said.err).count("left out: ") == (2 if form == "as_json" else 1)
+
+
+REFUSED = "auto: draft refused: the vocabulary differs at id 5; lookup alone proposes"
+
+
+@pytest.mark.parametrize("form", ["as_csv", "as_json", "as_markdown", "text"])
+def test_a_draft_that_is_refused_is_told_once_in_every_form(
+    benched: Benched, home: Path, capsys: pytest.CaptureFixture[str], form: str
+) -> None:
+    engine = PaperEngine(refused="the vocabulary differs at id 5")
+    assert benched(engine, ways="off,auto", **({} if form == "text" else {form: True})) == 0
+    said = capsys.readouterr()
+    assert (said.err if form in ("as_csv", "as_json") else said.out).count(REFUSED) == 1
+    if form == "as_json":
+        assert json.loads(said.out)["notes"].count(REFUSED) == 1
+    assert kept(home)[0]["notes"].count(REFUSED) == 1
+
+
+def test_what_is_said_of_peaks_stands_beside_them_only(
+    benched: Benched,
+    home: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In the file, which has them; the summary shows none."""
+    process(tmp_path, rss=300_000, mark=300_000)
+    monkeypatch.setattr("app.compare.conduct.PeakMemory", partial(PeakMemory, proc=tmp_path))
+    load = LOAD.model_copy(update={"draft": ModelFile(path="/m/d.gguf")})
+    assert benched(PaperEngine(process=42), load=load) == 0
+    said = capsys.readouterr()
+    assert "peak memory" not in said.out + said.err
+    for way in ("off", "lookup"):
+        words = f"The peak memory of {way} has the draft in it, which stays loaded."
+        assert kept(home)[0]["notes"].count(words) == 1
 
 
 def test_the_file_is_written_while_it_goes_on(home: Path) -> None:

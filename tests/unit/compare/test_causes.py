@@ -36,7 +36,7 @@ def test_rounding_is_said_when_both_come_out_again() -> None:
     assert found.probabilities == ((0.41, 0.40), (0.40, 0.41))
     words = "The answers differ from token 2 on, token 8 in off and token 9 in off, by rounding:"
     assert found.words.startswith(words)
-    assert "The model gives the two 41.0% and 40.0%." in found.words
+    assert "The model gives the two 41.0 % and 40.0 %." in found.words
     assert [wanted.token_ids for wanted in engine.replayed] == [(5, 8), (5, 9)]
     assert [wanted.passes for wanted in engine.replayed] == ["2 1*3", "2 3"]
     assert [wanted.watch for wanted in engine.replayed] == [(9,), (8,)]
@@ -53,7 +53,7 @@ def test_both_tokens_are_spelled_where_the_file_is_there(tmp_path: Path) -> None
     assert found.texts == (pieces.text([40]), pieces.text([41]))
     first, second = map(repr, found.texts)
     assert f"from token 1 on, {first} (token 40) in off and {second} (token 41) in off, by rounding:" in found.words
-    assert "The model gives the two 50.0% and 40.0%." in found.words
+    assert "The model gives the two 50.0 % and 40.0 %." in found.words
 
 
 def test_anything_else_is_not_called_rounding() -> None:

@@ -10,7 +10,7 @@ import pytest
 from engine.llama.context import EXACT, FAST, CacheSettings, ContextError
 from engine.prefill import next_chunk
 from engine.protocol import SelfTestResult
-from engine.selftest import LENGTHS, NEEDED, WIDEST, self_test
+from engine.selftest import LENGTHS, NEEDED, WIDEST, fewer_threads, self_test
 
 Fault = Callable[["RoundingContext", int], bool]
 
@@ -20,6 +20,7 @@ class RoundingContext:
 
     chunk = 512
     longest_undo: int | None = None
+    threads = 8
     open = 0
 
     def __init__(self, settings: CacheSettings, fault: Fault) -> None:
@@ -50,6 +51,9 @@ class RoundingContext:
     def mark(self) -> None:
         pass
 
+    def use_threads(self, count: int) -> None:
+        self.threads = count
+
     def clear(self) -> None:
         self.tokens.clear()
 
@@ -59,7 +63,9 @@ class RoundingContext:
 
 def run(fault: Fault) -> SelfTestResult:
     RoundingContext.open = 0
-    steps = list(self_test(lambda settings: RoundingContext(settings, fault), list(range(NEEDED))))  # type: ignore[arg-type,return-value]
+    steps = list(
+        self_test(lambda settings: RoundingContext(settings, fault), list(range(NEEDED)), threads=8)  # type: ignore[arg-type,return-value]
+    )
     assert steps[:-1] == [None] * (len(steps) - 1)
     assert RoundingContext.open == 0
     result = steps[-1]
@@ -82,6 +88,24 @@ def test_the_first_width_that_differs_is_found(wrong: int) -> None:
     assert result.exact == (wrong > 4)
     if not result.exact:
         assert f"more than {wrong - 1} token{'s' * (wrong > 2)} round differently" in result.words
+
+
+@pytest.mark.parametrize(
+    ("wrong", "alike"), [((), (1, 4, 7)), ((4,), (1, 7)), ((1, 7), (4,)), ((1, 4, 7), ()), ((5,), (1, 4, 7))]
+)
+def test_numbers_of_threads_that_round_alike_are_found(wrong: tuple[int, ...], alike: tuple[int, ...]) -> None:
+    result = run(lambda context, width: context.threads in wrong)
+    assert result.threads == alike
+    assert result.exact  # with all of them, it is
+
+
+def test_fewer_threads_that_round_otherwise_in_wide_passes_are_found() -> None:
+    result = run(lambda context, width: context.threads == 4 and width == WIDEST)
+    assert result.threads == (1, 7)
+
+
+def test_one_thread_has_no_fewer() -> None:
+    assert [fewer_threads(count) for count in (1, 2, 3, 4, 16)] == [[], [1], [1, 2], [1, 2, 3], [1, 8, 15]]
 
 
 @pytest.mark.parametrize("rare", [20, 100, 300])

@@ -83,6 +83,11 @@ def test_as_many_tensors_as_are_allowed(write: Write) -> None:
         ("block_count", 513, "it claims 513 layers, and 1 to 512 are possible"),
         ("block_count", 2**32 - 1, "it claims 4,294,967,295 layers, and 1 to 512 are possible"),
         ("embedding_length", 0, "it claims that a token is 0 numbers wide"),
+        (
+            "context_length",
+            2**31,
+            "it claims to be trained for 2,147,483,648 tokens of context, and 1 to 2,147,483,647 are possible",
+        ),
     ],
 )
 def test_numbers_that_would_end_the_process_are_refused(write: Write, key: str, value: int, why: str) -> None:
@@ -90,6 +95,17 @@ def test_numbers_that_would_end_the_process_are_refused(write: Write, key: str, 
     for pairs in ([ARCHITECTURE, number], [number, ARCHITECTURE]):
         error = refusal(write(blob(pairs, [tensor("a", [32])], data=128)))
         assert (error.code, error.message) == ("broken", f"m.gguf is broken: {why}.")
+
+
+def test_a_context_below_none_is_refused_and_one_that_is_not_known_is_not(write: Write) -> None:
+    def written(value: int) -> Path:  # as a signed number
+        number = pair("llama.context_length", scan_module.ValueType.INT32, struct.pack("<i", value))
+        return write(blob([ARCHITECTURE, number], [tensor("a", [32])], data=128))
+
+    assert refusal(written(-1)).message == (
+        "m.gguf is broken: it claims to be trained for -1 tokens of context, and 1 to 2,147,483,647 are possible."
+    )
+    assert read_header(written(0)).context_length == 0
 
 
 def test_the_most_layers_there_can_be(write: Write) -> None:

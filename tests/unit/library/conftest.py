@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import huggingface_hub.utils
 import pytest
 
 from app.library.local import LocalModel, LocalScan, scan
@@ -65,3 +67,13 @@ def repo(hub: Hub) -> Repo:
     made.put("some-Q4_K_M.gguf", b"GGUF" * 100)
     made.put("README.md", b"words")
     return made
+
+
+@pytest.fixture
+def no_proxies(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """None set and nothing left out (the hub's tests do that), and a client that has not read the settings yet."""
+    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
+        monkeypatch.delenv(name)
+    huggingface_hub.utils.close_session()
+    yield
+    huggingface_hub.utils.close_session()

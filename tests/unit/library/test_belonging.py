@@ -99,6 +99,23 @@ def test_layers_that_are_not_loaded_may_be_missing(folder: Path, only: Only) -> 
     assert only().fault is None
 
 
+def test_layers_that_run_several_times_are_counted_as_often(folder: Path, only: Only) -> None:
+    extra = {"general.architecture": "hrm-text"}
+    keys = ("context_length", "embedding_length", "attention.head_count", "attention.head_count_kv")
+    said = {f"hrm-text.{key}": value for key, value in zip(keys, (4096, WIDTH, 4, 2), strict=True)}
+    write_two(folder, REST, extra={**extra, **said, "hrm-text.block_count": 4 * LAYERS})
+    assert only().fault is None
+
+
+def test_a_file_of_its_own_that_lacks_layers_is_none_either(folder: Path, only: Only) -> None:
+    write_model(folder / "Half.gguf", layers=30, tensors=[*layer(0), *layer(1)])
+    model = only()
+    assert not model.usable
+    assert model.why_not == (
+        "its header tells of 30 layers, and 28 of them are not here; the first is layer 2, counted from 0"
+    )
+
+
 def test_parts_without_layers_are_told_by_their_numbers_alone(folder: Path, only: Only) -> None:
     said = split(1, 2, 2)
     write_model(folder / "Odd-00001-of-00002.gguf", extra=said, tensors=[("a.weight", (10_000,), F16)])

@@ -284,8 +284,8 @@ def test_an_impossible_number_of_layers_is_a_reason_and_not_ready(folder: Path, 
         ),
         (
             {"llama.context_length": 2**32 - 1},
-            "m.gguf is broken: it claims to be trained for 4,294,967,295 tokens of context, and 2,147,483,647 are the "
-            "most there are",
+            "m.gguf is broken: it claims to be trained for 4,294,967,295 tokens of context, and 1 to 2,147,483,647 are "
+            "possible",
         ),
     ],
     ids=["no heads", "heads", "keys", "context"],

@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterator
+import ssl
 from pathlib import Path
 
 import httpx2
-import huggingface_hub.utils
 import pytest
 
 from app.library import hub_http, proxies
 from app.library.hub import Hub
-from app.library.proxies import SYSTEM, serving, unusable
+from app.library.proxies import SYSTEM, InUse, serving, unusable
 from app.library.transfer.patience import Patience
 from app.library.transfer.stream import _explain
 from tests.fixtures import hub as fake
 from tests.fixtures.transfers import QUICK, failure, offer, want
 from tests.unit.library.hub_asked import HUB_WORDS, refused
 
-SetProxy = Callable[..., None]
 SECRET = "hf_secret"
 
-
-@pytest.fixture(autouse=True)
-def no_proxies(hub: fake.Hub, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """None set and nothing left out (the hub's tests do that), and a client that has not read the settings yet."""
-    for name in [name for name in os.environ if name.lower().endswith("_proxy")]:
-        monkeypatch.delenv(name)
-    huggingface_hub.utils.close_session()
-    yield
-    huggingface_hub.utils.close_session()
+pytestmark = pytest.mark.usefixtures("no_proxies")
 
 
 @pytest.mark.parametrize(
@@ -151,8 +140,6 @@ def test_certificates_that_are_named_and_not_there(
 
 
 def test_encryption_behind_the_proxy_is_not_its_fault(monkeypatch: pytest.MonkeyPatch) -> None:
-    import ssl
-
     monkeypatch.setenv("https_proxy", "http://proxy.example:3128")
     error = httpx2.ConnectError("x")
     error.__cause__ = ssl.SSLError(1, "wrong version number")
@@ -217,5 +204,5 @@ def test_a_transfer_names_a_proxy_that_is_away(hub: fake.Hub, tmp_path: Path, mo
 )  # fmt: skip
 def test_faults_of_a_transfer_on_the_way_through_a_proxy(error: Exception, words: str, todo: str) -> None:
     patience = Patience(connect=7, stall=QUICK.stall)
-    found = _explain(error, "hub.example", patience, "https_proxy")
+    found = _explain(error, "hub.example", patience, InUse("https_proxy"))
     assert (str(found), found.todo) == (words, todo)

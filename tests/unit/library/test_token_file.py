@@ -17,6 +17,8 @@ from tests.fixtures.homes import Home
 from tests.unit.library.hub_asked import REPO, refused
 from tests.unit.library.shelves import until
 
+PIPE = "it is a pipe, which gives its token only once"
+
 
 @pytest.fixture
 def token(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
@@ -40,14 +42,14 @@ def words(file: Path, why: str) -> tuple[str, str]:
 
 def test_a_pipe_is_never_waited_for(hub: fake.Hub, repo: fake.Repo, token: Path) -> None:
     os.mkfifo(token)
-    assert refused(Hub()) == words(token, "it is no regular file")
+    assert refused(Hub()) == words(token, PIPE)
     assert hub.requests == []
 
 
 def test_nor_is_one_beside_it(hub: fake.Hub, repo: fake.Repo, token: Path) -> None:
     token.write_text("hf_good")
     os.mkfifo(token.with_name("stored_tokens"))
-    assert refused(Hub()) == words(token.with_name("stored_tokens"), "it is no regular file")
+    assert refused(Hub()) == words(token.with_name("stored_tokens"), PIPE)
 
 
 @pytest.mark.parametrize("what", ["folder", "dead link", "large"])
@@ -137,5 +139,5 @@ def test_a_file_that_becomes_a_pipe_ends_a_download_in_words(
     os.mkfifo(token)
     shelf.start(offer)
     failed = until(shelf, "one", Phase.FAILED, Phase.DONE)
-    assert (failed.phase, failed.trouble) == (Phase.FAILED, words(token, "it is no regular file")[1])
+    assert (failed.phase, failed.trouble) == (Phase.FAILED, words(token, PIPE)[1])
     assert hub.seen("cdn/*") == []

@@ -61,8 +61,8 @@ def test_the_list_in_order_of_promise(folder: Path, judged: Callable[..., list[D
     size = cut.stat().st_size
     assert reasons(verdicts) == {
         "lookup": "free, needs no file: it proposes what the text so far repeats",
-        "smaller": "same vocabulary; a token costs 0.05 of a pass (by the sizes), which pays from 60% accepted",
-        "small": "same vocabulary; a token costs 0.10 of a pass (by the sizes), which pays from 65% accepted",
+        "smaller": "same vocabulary; a token costs 0.05 of a pass (by the sizes), which pays from 60 % accepted",
+        "small": "same vocabulary; a token costs 0.10 of a pass (by the sizes), which pays from 65 % accepted",
         "large": "too large to pay: a token costs 0.90 of a pass (by the sizes), so not even full acceptance would pay",
         "target": "the model itself: a draft that is as slow as its target cannot pay",
         "stranger": 'vocabulary differs at id 299: "word296" here, "odd" in the draft',

@@ -11,6 +11,7 @@ from app.chats.store import ChatStore
 from app.replay.again import CannotReplay, make_again, wanted_pair
 from app.replay.kept import KeptAnswer, kept_answer
 from app.replay.shown import details
+from engine.files.fingerprint import fingerprint
 from engine.protocol import Difference, PairInfo, Replayed
 from tests.app.tui.fake_client import pair
 from tests.unit.compare.engines import PaperEngine
@@ -63,7 +64,7 @@ def test_the_first_difference_and_its_likely_cause_are_named(store: ChatStore, m
     assert (outcome.place, outcome.identical) == (1, False)
     assert outcome.words == (
         "Different from token 2 of 3 on, made again with speculation auto. "
-        "The likely cause: slipstream was 1 then and is 2 now."
+        "slipstream was 1 then and is 2 now; that is the likely cause."
     )
 
 
@@ -74,8 +75,8 @@ def test_anew_too_the_model_gives_the_two_tokens_their_probabilities(store: Chat
     outcome = asyncio.run(make_again(engine, answer, "auto", VERSIONS))
     assert (engine.replayed[0].token_ids, engine.replayed[0].watch) == ((5, 6), (9,))
     line = details(answer, outcome)[0]
-    assert ", 25.0% by the model; now " in line
-    assert line.endswith(", 50.0%")
+    assert ", 25.0 % by the model; now " in line
+    assert line.endswith(", 50.0 %")
 
 
 def test_a_changed_prompt_is_noticed_and_named(store: ChatStore, model: Path) -> None:
@@ -90,7 +91,7 @@ def test_a_changed_prompt_is_noticed_and_named(store: ChatStore, model: Path) ->
     outcome = asyncio.run(make_again(engine, found, "off", VERSIONS))
     assert outcome.words == (
         "Different from token 2 of 3 on, made again with speculation off. "
-        "The likely cause: The record of this answer was changed after it was made."
+        "The record of this answer was changed after it was made; that is the likely cause."
     )
 
 
@@ -135,6 +136,57 @@ def test_where_the_passes_are_not_known_nothing_else_is_claimed(store: ChatStore
         "since it was cut off before its end; in fast mode those of another width may round otherwise, so this "
         "difference proves nothing."
     )
+
+
+@pytest.mark.parametrize("gone", [True, False])
+def test_a_draft_that_is_another_file_or_gone_is_never_said_to_have_proposed(
+    store: ChatStore, model: Path, tmp_path: Path, gone: bool
+) -> None:
+    path = tmp_path / "draft.gguf"
+    path.write_bytes(b"GGUF, or so it says")
+    draft = pair().target.model_copy(update={"path": str(path), "fingerprint": fingerprint(path)})
+    answer = kept(store, model, draft=draft)
+    same = PaperEngine(ids=lambda settings: (5, 6, 7))
+    outcome = asyncio.run(make_again(same, answer, "draft", VERSIONS))
+    assert outcome.words == "Identical: 3 tokens made again with speculation draft."
+    if gone:
+        path.unlink()
+        trouble = f"{path} is not there any more."
+    else:
+        path.write_bytes(b"another file")
+        trouble = f"{path} is another file than the one that answered"
+    engine = PaperEngine(ids=lambda settings: (5, 6, 7))
+    with pytest.raises(CannotReplay, match="The answer cannot be made again with its draft model: ") as refused:
+        asyncio.run(make_again(engine, answer, "draft", VERSIONS))
+    assert trouble in str(refused.value)
+    outcome = asyncio.run(make_again(PaperEngine(ids=lambda settings: (5, 6, 7)), answer, "auto", VERSIONS))
+    assert outcome.words.startswith(
+        "Identical: 3 tokens made again with speculation auto, by lookup alone since the draft model of then could "
+        f"not propose ({trouble.rstrip('.')}"
+    )
+    for manner in ("off", "lookup"):
+        outcome = asyncio.run(make_again(PaperEngine(ids=lambda settings: (5, 6, 7)), answer, manner, VERSIONS))  # type: ignore[arg-type]
+        assert outcome.words == f"Identical: 3 tokens made again with speculation {manner}."
+
+
+def test_a_draft_that_the_engine_refuses_is_not_said_to_have_proposed(
+    store: ChatStore, model: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "draft.gguf"
+    path.write_bytes(b"GGUF, or so it says")
+    draft = pair().target.model_copy(update={"path": str(path), "fingerprint": fingerprint(path)})
+    answer = kept(store, model, draft=draft)
+    engine = PaperEngine(ids=lambda settings: (5, 6, 7), refused="vocabulary differs")
+    with pytest.raises(CannotReplay, match="with its draft model: it was refused: vocabulary differs"):
+        asyncio.run(make_again(engine, answer, "draft", VERSIONS))
+    engine.pair = None
+    outcome = asyncio.run(make_again(engine, answer, "auto", VERSIONS))
+    assert "since the draft model of then could not propose (it was refused: vocabulary differs)" in outcome.words
+
+
+def test_an_answer_without_a_draft_is_not_made_again_with_one(store: ChatStore, model: Path) -> None:
+    with pytest.raises(CannotReplay, match="made without a draft model, so none can make it again"):
+        asyncio.run(make_again(PaperEngine(), kept(store, model), "draft", VERSIONS))
 
 
 def fast_pair(answer: KeptAnswer) -> PairInfo:

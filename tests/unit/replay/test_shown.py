@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.chats.store import ChatStore
+from app.receipt import wide
 from app.replay.shown import UNSPELLED, as_json, as_text
 from engine.files.pieces import Pieces
 from engine.protocol import AttachedFile
@@ -43,6 +44,14 @@ def test_the_receipt_shows_every_token_and_where_it_came_from(store: ChatStore, 
     assert [token["from"] for token in found["prompt"]] == ["cache", "cache", "read"]
     assert [token["from"] for token in found["tokens"]] == ["model", "lookup", "correction"]
     assert "".join(token["text"] for token in found["tokens"]) == Pieces(model).text(answer.token_ids)
+
+
+def test_the_line_of_figures_is_the_one_under_the_answer(store: ChatStore, model: Path) -> None:
+    """With the share of the context, which only the receipt knows the size of."""
+    answer = kept(store, model)
+    (line,) = [line for line in as_text(answer) if " tok/s " in line]
+    assert " · 3 tok · ctx 6/8k · lookup" in line
+    assert line == wide(answer.stats, "lookup", 8192)
 
 
 def test_a_program_gets_a_tokens_text_as_it_is_and_bytes_of_a_part(

@@ -11,7 +11,8 @@ from app.compare.bench import Bench, run_bench
 from app.compare.statistics import Estimate
 from app.compare.suite import Task
 from app.compare.ways import Way
-from app.score.card import Measured, as_json, as_text, best_words, judge
+from app.score.card import Measured, judge
+from app.score.told import as_json, as_text, best_words
 from engine.protocol import GenerateSettings, Message, SelfTestResult
 from tests.app.tui.fake_client import model, pair
 from tests.unit.compare.engines import PaperEngine

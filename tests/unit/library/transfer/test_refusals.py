@@ -87,7 +87,7 @@ NOTHING = "nothing of it was received"
             RESOLVE,
             {"status": 407},
             "proxy",
-            "the proxy wants a name and a password",
+            "the proxy asks for a name and a password",
             "put them into HTTPS_PROXY",
         ),
         (RESOLVE, {"status": 418}, "server", "HUB answers 418 (i'm a teapot)", "try again later"),
