@@ -70,7 +70,7 @@ class Keeper:
 
     def close(self) -> None:
         if self._unsaved:
-            self._save()
+            self.save()
         if self._disk is not None:
             self._disk.close()
             self._disk = None
@@ -171,7 +171,7 @@ class Keeper:
                     return
                 self._recover_from(error)
         self._note(conversation_id, message_id)
-        self._save()
+        self.save()
 
     def remove(self, change: Callable[[sqlite3.Connection], None], conversation_id: int, message_id: int) -> None:
         """:meth:`write` for a change that deletes a message."""
@@ -201,7 +201,7 @@ class Keeper:
 
     # ------------------------------------------------------------------------------------------------- mending
 
-    def _save(self, *, mend: bool = True) -> None:
+    def save(self, *, mend: bool = True) -> None:
         """Bring everything that is only in memory into the file, which is opened anew where that is needed."""
         try:
             self._reopen()
@@ -276,7 +276,7 @@ class Keeper:
         except _FAILURES as failure:
             self._fail(failure)
         else:
-            self._save(mend=False)
+            self.save(mend=False)
 
     def _attach(self, disk: Disk) -> None:
         self._disk = disk

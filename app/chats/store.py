@@ -25,6 +25,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -92,6 +93,20 @@ class ChatStore(Branches):
             else:
                 what += f" in {len(unsaved)} chats"
             return f"Not saved: {what}. {why(self.trouble)}"
+
+    def unsaved_chats(self) -> tuple[Conversation, ...]:
+        """Those with messages that could not be saved."""
+        with self._lock:
+            numbers = [chat for chat, count in self._keeper.unsaved_messages().items() if count]
+            found = (self._keeper.in_memory(partial(tree.conversation, conversation_id=chat)) for chat in numbers)
+            return tuple(chat for chat in found if chat is not None)
+
+    def save_again(self) -> bool:
+        """Try once more to save what is missing; whether nothing is missing now. Quick, also when the disk fails."""
+        with self._lock:
+            if self._keeper.unsaved:
+                self._keeper.save()
+            return not self._keeper.unsaved
 
     def close(self) -> None:
         """Try once more to save what is missing, and let go of the file. Safe to call twice."""

@@ -165,7 +165,7 @@ class Looking:
     def judge(self, target: str, draft: str) -> tuple[bool, str]:
         """Whether the file ``draft`` may draft for the file ``target``, and why."""
         inventory = self._known()
-        answering, proposing = at_path(inventory, target), at_path(inventory, draft)
+        answering, proposing = (_wherever(inventory, path) for path in (target, draft))
         if answering is None or proposing is None:
             return False, f"{draft if proposing is None else target} was not found on this disk"
         verdict = draft_verdict(answering, proposing, inventory)
@@ -220,6 +220,11 @@ class Looking:
                 f"Get it with: slipstream models pull {found.pair.name}"
             )
         return source.model
+
+
+def _wherever(inventory: Inventory, path: str) -> LocalModel | None:
+    """The model that the file at ``path`` is, also where nothing is looked for."""
+    return at_path(inventory, path) or (named_by_path(path) if Path(path).is_file() else None)
 
 
 def _files(here: PairHere) -> tuple[str, str]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from engine.protocol import GenerateSettings, LoadSettings, SpeculationMode
 
 ELSEWHERE: Final = "Your last chat is open in another Slipstream; this is a new one."
+LEAVE_ALL_THE_SAME: Final = "Make room and leave then, copy the text from here, or /quit once more leaves all the same."
 SEND_OTHERWISE: Final = (
     "Your message stands at the prompt; what you send next becomes a variant beside it. An empty line leaves it."
 )
@@ -89,6 +90,8 @@ class PlainChat(ChatActions):
         self._news = EngineNews(self, "" if load else no_model, load.draft_refused if load else None)
         self._told: tuple[str, str] = ("", "")
         """What was said last of the pair, and of what was proven about it."""
+        self._told_loss: str | None = None
+        """What was said to get lost when somebody last wanted to leave."""
         self._open = False
         self.dialogue = Dialogue(self, store, engine, load, no_model, fresh=not interactive)
         self.slipstream = PlainModels(self, library, pair_request, memory, by_name or ByName(), overflow)
@@ -270,7 +273,20 @@ class PlainChat(ChatActions):
             self.turns.show_thoughts()
 
     def action_quit(self) -> None:
-        self.over = True
+        self.over = not self.interactive or self.may_leave()
+
+    def may_leave(self) -> bool:
+        """Whether nothing gets lost, or whoever wants to leave was told what."""
+        if self.store.trouble is None:
+            return True
+        from app.tui.rescue import why_stay  # not before it is wanted
+
+        loses = why_stay(self.store, self.system_prompt)
+        if loses is None or self._told_loss == loses:
+            return True
+        self._told_loss = loses
+        self.say(f"{loses} {LEAVE_ALL_THE_SAME}", "warning")
+        return False
 
     async def action_attach(self, path: str = "") -> None:
         if not path:

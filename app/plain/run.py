@@ -6,6 +6,7 @@ so that the engine is heard while somebody types.
 
 from __future__ import annotations
 
+import asyncio
 import concurrent.futures
 import contextlib
 import logging
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 T = TypeVar("T")
 
+SAVE_AGAIN_SECONDS: Final = 5.0
 AGAIN: Final = "Ctrl+C once more, Ctrl+D or /quit ends; everything is kept."
 GIVEN_UP: Final = "The message was given up; nothing was sent."
 BRINGS_BACK: Final = "Arrow up brings back what was typed of it."
@@ -105,8 +107,10 @@ def run_plain(
         code = PIPE_CLOSED if error.broken_pipe else FAILED
     finally:
         store.close()
-        if (sentence := store.lost()) is not None:
-            say(sentence)
+        if store.lost() is not None:
+            from app.tui.rescue import last_words
+
+            say(last_words(store, system))
     return code
 
 
@@ -124,6 +128,7 @@ class Talk:
         """Until somebody leaves; the engine is gone then, and what it said is kept."""
         chat = self._chat
         worker, code = self._loop.start(_work(chat)), FAILED
+        self._loop.start(_save_again(chat))
         try:
             self._loop.finish(_call(chat.begin, complaints))
             if self._prompt.prefills:
@@ -144,6 +149,8 @@ class Talk:
             try:
                 text = self._read()
                 if text is None:
+                    if interactive and not chat.may_leave():
+                        continue
                     break
                 warned = False
                 self._loop.finish(chat.take(text), interrupted=self._stop)
@@ -208,6 +215,14 @@ async def _work(chat: PlainChat) -> None:
     with contextlib.suppress(OSError):  # a failure shows in the first request
         await chat.answering.engine.start()
     await chat.answering.work()
+
+
+async def _save_again(chat: PlainChat) -> None:
+    """Where the disk was full, there may be room by now."""
+    while True:
+        await asyncio.sleep(SAVE_AGAIN_SECONDS)
+        if chat.store.trouble is not None:
+            chat.store.save_again()
 
 
 async def _call(do: Callable[..., T], *what: Any) -> T:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from app.clean import clean_line
-from app.library.records import Entry, Library, Listing, ShelfError
+from app.library.records import Entry, Library, Listing, ShelfError, State
 from app.tui.background import aside
 from app.tui.commands import RefusedError
 from app.tui.model_choice import choice_of, draft_choice, draft_refusal, matches, same
+from app.tui.names import full_name
 from app.tui.suggestion import Suggestion
 
 if TYPE_CHECKING:
@@ -24,12 +26,12 @@ def library_is_there(screen: Surface) -> bool:
 
 
 async def use_model(screen: Surface, wanted: str) -> None:
-    """``/model NAME``; without a name the Models screen opens."""
+    """``/model NAME`` or a file's path; without a name the Models screen opens."""
     app = screen.slipstream
     if not wanted:
         app.action_models()
         return
-    entry = _the_one(await _listing(screen), wanted)
+    entry = await _wanted(screen, wanted)
     if entry.fits is False:
         raise RefusedError(
             f"{entry.title} is expected not to fit into this machine's memory. /models uses it all the same."
@@ -41,7 +43,7 @@ async def use_model(screen: Surface, wanted: str) -> None:
 
 
 async def use_draft(screen: Surface, wanted: str) -> None:
-    """``/draft NAME`` or ``/draft off``; without a name the Models screen opens."""
+    """``/draft NAME``, a file's path or ``off``; without a name the Models screen opens."""
     app, load = screen.slipstream, screen.answering.load
     if not wanted:
         app.action_models()
@@ -55,7 +57,7 @@ async def use_draft(screen: Surface, wanted: str) -> None:
             load.model_copy(update={"draft": None, "draft_refused": None}), "No draft model proposes from now on."
         )
         return
-    entry = _the_one(await _listing(screen), wanted)
+    entry = await _wanted(screen, wanted)
     try:
         fits, words = await aside(_library(screen).judge, load.target.path, entry.target)
     except ShelfError as error:
@@ -92,6 +94,29 @@ def _usable(screen: Surface) -> list[Entry]:
 
 def _suggestion(entry: Entry, words: str) -> Suggestion:
     return Suggestion(clean_line(entry.key, 200), clean_line(entry.title, 60), words or clean_line(entry.place, 60))
+
+
+async def _wanted(screen: Surface, wanted: str) -> Entry:
+    """What a name or a path means. Raises RefusedError with what there is to do."""
+    listing = await _listing(screen)
+    if not _is_path(wanted) or any(wanted == entry.key for entry in listing.entries):
+        return _the_one(listing, wanted)
+    from app.library.lookup import find_model  # what --model is found with; not before it is wanted
+    from app.library.resolve import ModelNotFoundError
+
+    try:
+        path = str(await aside(find_model, wanted))
+    except ModelNotFoundError as error:
+        raise RefusedError(str(error)) from error
+    alone = Entry(path, full_name(path), State.IN_PLACE, target=path)
+    return next((entry for entry in listing.entries if not entry.draft and same(entry.target, path)), alone)
+
+
+def _is_path(wanted: str) -> bool:
+    """Whether a file is meant, and not what is listed."""
+    return wanted.startswith(("/", ".", "~", "\\")) or (
+        wanted.lower().endswith(".gguf") and Path(wanted).expanduser().exists()
+    )
 
 
 def _the_one(listing: Listing, wanted: str) -> Entry:

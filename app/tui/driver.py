@@ -33,6 +33,8 @@ from app.tui.terminal_input import TerminalInput
 if TYPE_CHECKING:
     from textual.app import App
 
+    from app.tui.leaving import LeavingApp
+
 log = logging.getLogger(__name__)
 
 READ_SIZE = 64 * 1024
@@ -198,4 +200,4 @@ class TerminalDriver(LinuxDriver):
 
     def _hung_up(self) -> None:
         log.info("the terminal is gone")
-        self._app.call_later(self._app.action_quit)
+        self._app.call_later(cast("LeavingApp", self._app).leave, 0)  # nobody is there to be asked

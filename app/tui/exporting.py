@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
@@ -39,9 +39,11 @@ async def export_as(wanted: str, store: ChatStore, chat: OpenChat, system: str) 
     return f"Exported to {file}"
 
 
-def export(store: ChatStore, chat: Conversation, form: Form, system: str) -> Path:
-    """Write ``chat`` to a new file in the present folder, or where that cannot be written to beside the chats. The
-    chat's own system prompt goes before ``system``."""
+def export(
+    store: ChatStore, chat: Conversation, form: Form, system: str, folders: Sequence[Path] | None = None
+) -> Path:
+    """Write ``chat`` to a new file in the first of ``folders`` that takes it: without any, the present one, or beside
+    the chats. The chat's own system prompt goes before ``system``."""
     from app.chats.export import to_json, to_markdown
     from app.chats.export_file import file_name, write_new
 
@@ -55,4 +57,4 @@ def export(store: ChatStore, chat: Conversation, form: Form, system: str) -> Pat
     else:
         text = to_json(chat, messages, figures, shown=shown, system=system)
     name = f"{file_name(chat.title)}.{'md' if form == 'markdown' else 'json'}"
-    return write_new((Path.cwd(), paths.data_dir() / "exports"), name, text)
+    return write_new(folders or (Path.cwd(), paths.data_dir() / "exports"), name, text)

@@ -15,12 +15,14 @@ from app.tui.background import aside
 from app.tui.coloured import ColouredApp
 
 if TYPE_CHECKING:
+    from app.chats.store import ChatStore
     from app.library.records import Library
     from app.tui.ports import Engine
 
 log = logging.getLogger(__name__)
 
 LIBRARY_PATIENCE: Final = 1.0
+DISK_PATIENCE: Final = 1.5
 NO_SHELL: Final = "Slipstream was not suspended: no shell with job control started it, so nothing could bring it back."
 
 
@@ -28,10 +30,14 @@ class LeavingApp(ColouredApp):
     """See the module's text."""
 
     engine: Engine
+    store: ChatStore
+    system: str
     fault: BaseException | None = None
     """The exception that ended the app, for whoever ran it."""
     _engine_closing: asyncio.Task[None] | None = None
     _library_closing: asyncio.Task[None] | None = None
+    _asking = False
+    """Whether to leave is being found out, or asked."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -44,7 +50,35 @@ class LeavingApp(ColouredApp):
         raise NotImplementedError
 
     async def action_quit(self) -> None:
-        self.leave(0)
+        """Leave; where that would lose what was said, ask first."""
+        if self.store.trouble is None:
+            self.leave(0)
+        elif not self._asking:
+            self._asking = True
+            self.run_worker(self._leave_or_ask(), name="leave", exit_on_error=False)
+
+    async def _leave_or_ask(self) -> None:
+        from app.tui import rescue  # not before it is wanted
+
+        try:
+            async with asyncio.timeout(DISK_PATIENCE):
+                loses = await aside(rescue.why_stay, self.store, self.system)
+        except Exception:  # a disk that does not answer, too
+            log.exception("what leaving would lose could not be found out")
+            loses = rescue.UNKNOWN
+        if loses is None:
+            self.leave(0)
+            return
+        from app.tui.screens.losing import LosingScreen  # not before it is wanted
+
+        self.push_screen(LosingScreen(loses), self._decided)
+
+    def _decided(self, choice: str | None) -> None:
+        self._asking = False
+        if choice == "leave":
+            self.leave(0)
+        elif choice == "again":
+            self.call_next(self.action_quit)
 
     def action_help_quit(self) -> None:
         """Textual's ctrl+c, where a screen of its own is on top."""

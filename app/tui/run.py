@@ -146,8 +146,10 @@ def _run(
                 return runner.run(_main(app, engine, terminal))
             finally:
                 store.close()
-                if (sentence := store.lost()) is not None:
-                    lost.append(sentence)
+                if store.lost() is not None:
+                    from app.tui.rescue import last_words
+
+                    lost.append(last_words(store, str(of_app["system"])))
         finally:
             runner.run(engine.close())
 

@@ -14,8 +14,19 @@ from engine.text.thoughts import Kind, ThoughtSplitter, split_thoughts
 if TYPE_CHECKING:
     from engine.protocol import Receipt, TemplateInfo
 
-USUAL: Final = (ThoughtMarkers(open="<think>", close="</think>"),)
-"""For answers without a receipt: an engine that crashed told nothing of the template."""
+USUAL: Final = tuple(
+    ThoughtMarkers(open=open_, close=close)
+    for open_, close in (
+        ("<think>", "</think>"),
+        ("<thinking>", "</thinking>"),
+        ("[THINK]", "[/THINK]"),
+        ("<seed:think>", "</seed:think>"),
+        ("<mm:think>", "</mm:think>"),
+        ("◁think▷", "◁/think▷"),
+    )
+)
+"""Where no template names any: many a file comes with a plain one and thinks all the same, and an engine that crashed
+told nothing. Those of ``engine.text.thinking`` that are no words otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +39,12 @@ class Thinking:
     @staticmethod
     def of(receipt: Receipt | None) -> Thinking:
         """As a stored answer did."""
-        return Thinking() if receipt is None else Thinking(receipt.template.markers, receipt.starts_in_thought)
+        return Thinking() if receipt is None else Thinking(receipt.template.markers or USUAL, receipt.starts_in_thought)
 
     @staticmethod
     def begun(template: TemplateInfo | None, starts_inside: bool) -> Thinking:
         """As an answer will that is being made."""
-        return Thinking(template.markers if template else USUAL, starts_inside)
+        return Thinking((template.markers if template else ()) or USUAL, starts_inside)
 
     def splitter(self) -> ThoughtSplitter:
         """For its text while it arrives."""

@@ -163,3 +163,37 @@ def test_the_real_engine(tmp_path: Path) -> None:
         run.until(lambda: "(variant 1 of 2)> " in text(run), "the first answer")
         sends(run, "/quit")
         assert run.wait() == 0
+
+
+IN_LINES = "import sys; sys.argv += ['chat', '--plain']"
+NO_COPY = (
+    f"{IN_LINES}; import pathlib, app.tui.rescue as it; it._folders = lambda store: [pathlib.Path('/dev/null/no')]"
+)
+SOON = "import app.plain.run as run; run.SAVE_AGAIN_SECONDS = 0.05"
+
+
+def test_what_is_not_saved_keeps_ctrl_d_from_leaving_once(tmp_path: Path) -> None:
+    (tmp_path / "chats.sqlite").mkdir()
+    with program(tmp_path, play={"pieces": ["Yes."]}, before=NO_COPY) as run:
+        sends(run, "hello there")
+        run.until(lambda: "Receipt: " in text(run), "the end of the answer")
+        ready(run)
+        run.write(b"\x04")
+        run.until(lambda: "/quit once more leaves all the same.\n" in text(run), "what would be lost")
+        ready(run)
+        run.write(b"\x04")
+        assert run.wait() == 0
+    assert text(run).count('Not saved: 2 messages of the chat "hello there".') == 2
+
+
+def test_it_is_saved_as_soon_as_there_is_room(tmp_path: Path) -> None:
+    store = tmp_path / "chats.sqlite"
+    store.mkdir()
+    with program(tmp_path, play={"pieces": ["Yes."]}, before=f"{IN_LINES}; {SOON}") as run:
+        sends(run, "hello there")
+        run.until(lambda: "Receipt: " in text(run), "the end of the answer")
+        ready(run)
+        store.rmdir()
+        run.until(store.is_file, "saved without a further message")
+        run.write(b"\x04")
+        assert run.wait() == 0

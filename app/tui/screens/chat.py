@@ -20,6 +20,7 @@ from app.tui.keys import CHAT
 from app.tui.names import short_name, speaker_name
 from app.tui.news import EngineNews
 from app.tui.overflowing import Overflowing, Refusal
+from app.tui.saving_again import SavingAgain
 from app.tui.screens.making import MakingScreen
 from app.tui.widgets.attached_row import AttachedRow
 from app.tui.widgets.completions import Completions
@@ -73,6 +74,7 @@ class ChatScreen(MakingScreen):
         self.news = EngineNews(self, "" if load else no_model, load.draft_refused if load else None)
         self.frames = Frames(self)
         self.collecting = Collecting(self, lambda: self.typed_at)
+        self._saving_again = SavingAgain(self)
         self._offered: tuple[bool, ...] = ()
 
     def compose(self) -> ComposeResult:
@@ -116,7 +118,9 @@ class ChatScreen(MakingScreen):
 
     def show_trouble(self) -> None:
         """The sign in the header, for as long as something is not saved."""
-        self.query_one(Header).unsaved = self.store.trouble is not None
+        self.query_one(Header).unsaved = unsaved = self.store.trouble is not None
+        if unsaved:
+            self._saving_again.soon()
 
     def say_no_model(self) -> None:
         """There is nothing to answer with."""

@@ -9,6 +9,8 @@ from app.tui.screens.reading import ReadingScreen
 from app.tui.writing import Writing, note_changed_files
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
     from app.tui.answering import Answering
     from app.tui.conversation import OpenChat
     from app.tui.conversation_choice import Opening
@@ -26,6 +28,7 @@ class OpeningScreen(ReadingScreen):
     """What goes on around the composer; there once the screen is."""
     overflowing: Overflowing
     news: EngineNews
+    _looks_again: Timer | None = None
 
     @property
     def chat(self) -> OpenChat:
@@ -98,15 +101,23 @@ class OpeningScreen(ReadingScreen):
         self.show_empty()
         self.refresh_bindings()
         if self.dialogue.live is None and self.chat.written_elsewhere:
-            self.set_timer(LOOK_AGAIN_SECONDS, self._look_again)
+            self._look_later()
+
+    def _look_later(self) -> None:
+        if self._looks_again is None:
+            self._looks_again = self.set_timer(LOOK_AGAIN_SECONDS, self._look_again)
 
     def _look_again(self) -> None:
+        self._looks_again = None
         self.call_next(self._refresh_chat)
 
     async def _refresh_chat(self) -> None:
         """Another instance was writing here: show what has become of it."""
-        if self.dialogue.live is None and not self.dialogue.left:
-            if self.chat.read_again():
-                await self.show_chat()
-            elif self.chat.written_elsewhere:
-                self.set_timer(LOOK_AGAIN_SECONDS, self._look_again)
+        if self.dialogue.left:
+            return
+        if self.dialogue.live is not None:
+            self._look_later()  # when our own answer has ended
+        elif self.chat.read_again():
+            await self.show_chat()
+        elif self.chat.written_elsewhere:
+            self._look_later()

@@ -20,6 +20,7 @@ from app.tui.widgets.line import GAP, Line
 from engine.stats import Stats
 
 SPARK_CELLS: Final = 15
+SLOWER: Final = "slower"
 SPARK_LEAST: Final = 8
 """Cells of the speed over the answer: as many as there is room for, within these."""
 
@@ -47,6 +48,10 @@ class Layout:
         while len(layout.parts) > 1 and layout.width > width:
             layout = replace(layout, parts=layout.parts[:-1])
         return layout
+
+    def close(self) -> Layout:
+        """Without the blanks that keep its columns where they are."""
+        return replace(self, parts=tuple(replace(part, text=" ".join(part.text.split())) for part in self.parts))
 
     def part_at(self, column: int) -> Part | None:
         """The figure that stands at ``column``."""
@@ -100,22 +105,30 @@ class ReceiptLine(Line):
     def parts(self, width: int) -> tuple[Content, Content]:
         if self._stats is None:
             return Content(), Content()
-        layout = fitted(self._stats, self._allowed, self._window, width)
-        if layout.narrow and (factor := receipt.factor(self._stats)):
-            layout = layout.within(width - len(factor) - GAP)
+        layout = self._layout(self._stats, width)
         left = Content.styled(layout.gap, "$faint").join(
             weighted(part.text, warm=part.figure == "speedup" and receipt.is_slower(self._stats))
             for part in layout.parts
         )
         return left, self._end(self._stats, layout, width - left.cell_length - GAP)
 
+    def _layout(self, stats: Stats, width: int) -> Layout:
+        """What :func:`fitted` says, and room for the right end: no word is cut for it where blanks can go."""
+        layout = fitted(stats, self._allowed, self._window, width)
+        if layout.narrow and (factor := receipt.factor(stats)):
+            return layout.within(width - len(factor) - GAP)
+        if receipt.is_slower(stats) and width - layout.width - GAP < len(receipt.SLOWER_WORDS):
+            return layout.close()
+        return layout
+
     def _end(self, stats: Stats, layout: Layout, room: int) -> Content:
         """The right end: what grows or comes late, so that it moves nothing."""
         slower = receipt.is_slower(stats)
         if layout.narrow:
-            words = receipt.factor(stats) + (" slower" if slower and room >= 12 else "")
+            words = receipt.factor(stats) + (f" {SLOWER}" if slower and room >= 12 else "")
             return weighted(words, warm=slower)
-        words = receipt.SLOWER_WORDS if slower else ""
+        sayable = [words for words in (receipt.SLOWER_WORDS, SLOWER) if slower and len(words) <= room]
+        words = sayable[0] if sayable else ""  # the factor is warm in any case
         cells = min(layout.spark, room - len(words) - GAP) if words else layout.spark
         spark = sparkline(stats.pace, cells) if cells >= SPARK_LEAST else ""
         return Content("  ").join(part for part in (Content.styled(words, "$warning"), _bars(spark)) if part)
@@ -128,7 +141,7 @@ class ReceiptLine(Line):
         if self._stats is None:
             return None
         width = self.content_size.width
-        layout = fitted(self._stats, self._allowed, self._window, width)
+        layout = self._layout(self._stats, width)
         part = layout.part_at(column)
         if part is None and layout.spark and column >= width - layout.spark:
             part = Part("pace", "speed over the answer")

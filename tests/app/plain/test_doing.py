@@ -238,6 +238,19 @@ async def test_another_model_and_a_draft_by_name() -> None:
         assert it.stored[1][2] == "Yes."
 
 
+async def test_another_model_and_a_draft_by_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "home"))
+    target, draft = tmp_path / "big-Q4_0.gguf", tmp_path / "small-Q8_0.gguf"
+    for file in (target, draft):
+        file.write_bytes(b"GGUF")
+    async with talk(shelf=FakeShelf()) as it:
+        assert "big Q4_0 answers from now on; the chat stays.\n" in await it.types(f"/model {target}", "hello")
+        assert "small Q8_0 proposes from now on" in await it.types(f"/draft {draft}", "hello")
+        load = it.client.loaded[-1]
+        assert (load.target.path, load.draft.path if load.draft else "") == (str(target), str(draft))
+        assert await it.types(f"/model {tmp_path}/no.gguf") == f"There is no file {tmp_path}/no.gguf.\n"
+
+
 async def test_quit() -> None:
     async with talk() as it:
         await it.types("/quit")

@@ -9,6 +9,7 @@ import pytest
 
 from app.chats.store import open_chats
 from app.plain import dialogue
+from app.tui import rescue
 from engine.protocol import ErrorCode, Loaded, Loading, TextDelta
 from tests.app.plain.harness import talk
 from tests.app.tui import fake_client as fake
@@ -246,6 +247,39 @@ async def test_a_chat_that_cannot_be_saved_goes_on(tmp_path: Path) -> None:
         assert "not saved: " in it.out
         assert "SmolLM2-135M> Yes.\n" in await it.types("hello")
     assert said
+
+
+async def test_leaving_says_once_what_would_be_lost(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("no folder")
+    monkeypatch.setattr(rescue, "_folders", lambda store: [tmp_path / "file" / "exports"])
+    store = open_chats(tmp_path / "file" / "chats.sqlite", lambda notice: None)
+    async with talk(store=store) as it:
+        await it.types("hello")
+        said = await it.types("/quit")
+        assert 'Not saved: 2 messages of the chat "hello".' in said
+        assert said.endswith(
+            "No copy could be written anywhere else either. Make room and leave then, copy the text from here, or "
+            "/quit once more leaves all the same.\n"
+        )
+        assert not it.chat.over
+        await it.types("more")
+        assert "Not saved: 4 messages" in await it.types("/quit")
+        assert not it.chat.over
+        await it.types("/quit")
+        assert it.chat.over
+
+
+@pytest.mark.parametrize("piped", [False, True])
+async def test_leaving_asks_nothing_where_a_copy_can_be_written_or_nobody_types(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, piped: bool
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+    folder = tmp_path / "file" / "exports" if piped else tmp_path / "elsewhere"
+    monkeypatch.setattr(rescue, "_folders", lambda store: [folder])
+    store = open_chats(tmp_path / "file" / "chats.sqlite", lambda notice: None)
+    async with talk(store=store, piped=piped) as it:
+        await it.types("hello", "/quit")
+        assert it.chat.over
 
 
 async def test_notices_wait_while_somebody_types() -> None:

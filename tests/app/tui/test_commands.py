@@ -21,6 +21,12 @@ from tests.app.tui.harness import Chat, chat, memory_store
 REFUSED = "There is no /foo. / shows all. A message that begins with a slash: type a space or // first."
 
 
+def draft_of(client: FakeClient) -> str | None:
+    """The path of the draft that was loaded last."""
+    draft = client.loaded[-1].draft
+    return draft.path if draft is not None else None
+
+
 class TestParsing:
     def test_a_command_is_one_line_with_a_name(self) -> None:
         assert commands.parse("/temp 0.5") == commands.Typed("temp", "0.5")
@@ -247,6 +253,36 @@ class TestModels:
             await replies(it, f"/model {CUT.key}", "cut Q4_0 is not whole: /models shows what can be done.")
             with pytest.raises(commands.RefusedError, match=r"^q can be .* Type more of its name\.$"):
                 await commands.run(it.screen, commands.Typed("model", "q"))
+            assert len(client.loaded) == 1
+
+    async def test_a_file_by_its_path(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "home"))
+        monkeypatch.chdir(tmp_path)
+        target, draft = tmp_path / "big one-Q4_0.gguf", tmp_path / "small-Q8_0.gguf"
+        for file in (target, draft):
+            file.write_bytes(b"GGUF")
+        client, shelf = FakeClient(), FakeShelf()
+        async with chat(client, shelf=shelf) as it:
+            await replies(it, f"/model {target}", "big one Q4_0 answers from now on; the chat stays.")
+            await it.until(lambda: client.loaded[-1].target.path == str(target))
+            await replies(it, f"/model {target}", "big one Q4_0 answers already.")
+            await replies(it, "/draft small-Q8_0.gguf", "small Q8_0 proposes from now on: same vocabulary")
+            await it.until(lambda: draft_of(client) == str(draft))
+            shelf.verdict = (False, "it has other tokens")
+            await replies(it, f"/draft {target}", "cannot propose for the model that answers now: it has other tokens.")
+
+    async def test_paths_of_no_model_are_refused_as_on_the_command_line(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setenv("SLIPSTREAM_HOME", str(tmp_path / "home"))
+        (tmp_path / "name.gguf").write_bytes(b"GGUF")
+        client = FakeClient()
+        async with chat(client, shelf=FakeShelf(), size=(160, 34)) as it:
+            for command in ("/model", "/draft"):
+                wrong = f"There is no file {tmp_path}/names.gguf (did you mean name.gguf?)."
+                await replies(it, f"{command} {tmp_path}/names.gguf", wrong)
+                await replies(it, f"{command} {tmp_path}", "is a folder, and a model is a file; it holds name.gguf.")
+            await replies(it, f"/model {MISTRAL_PATH}", f"There is no file {MISTRAL_PATH}.")
             assert len(client.loaded) == 1
 
     async def test_one_that_does_not_fit_is_left_to_the_models_screen(self) -> None:

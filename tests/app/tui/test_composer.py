@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import time
 
+import pytest
 from rich.cells import cell_len
 from textual import events
 
 from app.clean import clean
 from app.tui.stand_ins import HIDE
 from app.tui.terminal_input import is_unbracketed_paste
+from app.tui.widgets.prompt_row import NextAnswer, PromptRow
 from tests.app.tui.fake_client import FakeClient, Wait, answer, says
 from tests.app.tui.harness import chat
 from tests.fixtures.pace import limit
@@ -34,6 +36,17 @@ async def test_it_grows_to_a_share_of_the_screen_and_no_further() -> None:
         await it.until(lambda: it.composer.size.height == 13)
         await it.pilot.resize_terminal(80, 24)
         await it.until(lambda: it.composer.size.height == 9)
+
+
+@pytest.mark.parametrize("size", [(100, 30), (80, 24), (60, 12), (160, 60)])
+async def test_its_row_ends_where_the_text_ends(size: tuple[int, int]) -> None:
+    async with chat(size=size) as it:
+        row = it.screen.query_one(PromptRow)
+        for lines in (60, 20, 3, 1, 20):
+            it.composer.text = "\n".join(f"line {number}" for number in range(lines))
+            await it.until(lambda: it.composer.keeps_height)
+            assert row.size.height == it.composer.size.height
+        assert it.screen.query_one(NextAnswer).size.height == 1
 
 
 async def test_a_paste_is_one_text_with_its_line_ends() -> None:

@@ -6,7 +6,10 @@ import asyncio
 import time
 from pathlib import Path
 
+import pytest
+
 from app.chats.store import ChatStore, open_chats
+from app.tui.screens import opening
 from engine.protocol import Finished
 from engine.stats import Stats
 from tests.app.tui.fake_client import FakeClient, Wait, answer, ends, reads, receipt, says, stats
@@ -255,6 +258,36 @@ async def test_an_answer_that_ended_elsewhere_shows_by_itself(tmp_path: Path) ->
         await it.sees("another Slipstream is writing this")
         theirs.finish_answer(kept.id, ends("All of it."))
         await it.sees("All of it.")
+    ours.close()
+    theirs.close()
+
+
+async def test_an_answer_that_ended_elsewhere_after_a_message_of_ours_shows_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(opening, "LOOK_AGAIN_SECONDS", 0.01)
+    file = tmp_path / "chats.sqlite"
+    theirs, ours = open_chats(file, print), open_chats(file, print)
+    conversation = theirs.create_conversation()
+    question = theirs.append_user(conversation.id, "tell me", parent=None)
+    kept = theirs.start_answer(conversation.id, parent=question.id)
+    theirs.create_conversation()
+    ours.mark_open(conversation.id)
+    client = FakeClient([[reads(1, 1), *says("Mine"), Wait("end"), ends("Mine.")]])
+    async with chat(client, store=ours) as it:
+        await it.sees("another Slipstream is writing this")
+        await it.send("and this?")
+        await it.sees("Mine")
+        looked: list[bool] = []
+        look = it.screen._look_again
+        monkeypatch.setattr(it.screen, "_look_again", lambda: (looked.append(True), look()))
+        await it.until(lambda: len(looked) > 1, "looks that find our own answer running")
+        client.go("end")
+        await it.until(lambda: it.idle)
+        assert "another Slipstream is writing this" in it.shown
+        theirs.finish_answer(kept.id, ends("All of it."))
+        await it.sees("All of it.", "Mine.")
+        assert "another Slipstream is writing this" not in it.shown
     ours.close()
     theirs.close()
 

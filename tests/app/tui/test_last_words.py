@@ -19,6 +19,9 @@ def test_what_was_not_saved_is_said_at_the_end(tmp_path: Path) -> None:
         after = run.output.rpartition(b"\x1b[?1049l")[2].decode()
         assert 'Not saved: 2 messages of the chat "hi there".' in after
         assert f"{tmp_path / 'chats.sqlite'} is a folder and not a file." in after
+        copies = [tmp_path / "exports" / f"hi-there.{ending}" for ending in ("md", "json")]
+        assert f"A copy of the whole chat is in {copies[0]} and {copies[1]}." in after
+        assert "Hello." in copies[0].read_text()
         assert "goes on in memory" not in after
 
 

@@ -68,6 +68,31 @@ def test_shorter_and_shorter() -> None:
     assert figures_at[75] == ["42 tok/s", "71 %", "2.9/pass", "lookup"]
 
 
+@pytest.mark.parametrize("width", range(72, 126))
+def test_no_word_is_cut_for_what_is_slower(width: int) -> None:
+    line = ReceiptLine()
+    for state in (figures(93, 1, 2, 15.2, factor=0.98), figures(512, 214, 87, 42.1, factor=0.82)):
+        line.show(state, "lookup", 8192)
+        left, right = (part.plain for part in line.parts(width))
+        assert len(left) + (2 + len(right) if right else 0) <= width
+        if not fitted(state, "lookup", 8192, width).narrow:
+            assert left.endswith("  lookup")
+            assert right.split("  ")[0] in ("slower here", "slower", "")
+
+
+def test_blanks_go_before_words_do() -> None:
+    line = ReceiptLine()
+    line.show(figures(93, 1, 2, 15.2, factor=0.98), "lookup", 8192)
+    left, right = line.parts(94)
+    assert left.plain == "15.2 tok/s  0.98x  accepted 33 % (1/3)  1.0/pass  first 0.4 s  93 tok  lookup"
+    assert right.plain == "slower here"
+    explained = line._layout(figures(93, 1, 2, 15.2, factor=0.98), 94).part_at(left.plain.index("(1/3)"))
+    assert explained is not None
+    assert explained.figure == "acceptance"
+    line.show(figures(512, 214, 87, 42.1, factor=1.31), "lookup", 8192)
+    assert "accepted  71 % (214/301)" in line.parts(94)[0].plain, "it stands still as long as nothing is cut"
+
+
 def test_each_column_knows_its_figure() -> None:
     layout = Layout((Part("speedup", "1.31x"), Part("acceptance", "accepted 7 %")), "  ")
     assert [layout.part_at(at) for at in (0, 4, 5, 7)] == [layout.parts[0], layout.parts[0], None, layout.parts[1]]

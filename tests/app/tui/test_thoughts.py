@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.tui.thoughts import Placed, Thinking, placed, tokens_of
+from app.chats.store import open_chats
+from app.tui.thoughts import USUAL, Placed, Thinking, placed, tokens_of
 from app.tui.widgets.answer_body import AnswerBody
 from app.tui.widgets.thought import TAIL_LINES, Thought, ThoughtRow, end_of
-from tests.app.tui.fake_client import FakeClient, Wait, answer, ends, reads, receipt, says
+from engine.protocol import Loaded, TemplateInfo, ThoughtMarkers
+from engine.text.thinking import MARKERS
+from tests.app.tui.fake_client import TEMPLATE, FakeClient, Wait, answer, ends, pair, reads, receipt, says
 from tests.app.tui.harness import chat
 from tests.app.tui.samples import spelled, streamed
 from tests.app.tui.test_xray import tints
 
+PLAIN = TemplateInfo(name="chatml", sha256="0" * 64)
+"""A template that names no markers."""
 TEXTS = st.lists(st.sampled_from(["<think>", "</think>", "<thi", "a", " ", "\n", "</", "word"]), max_size=12).map(
     "".join
 )
@@ -53,7 +60,26 @@ def test_a_block_that_the_prompt_has_opened() -> None:
     assert Thinking(starts_inside=True).spoken("Hm.</think>Yes.") == "Yes."
 
 
-def test_a_template_without_markers_leaves_all_text_as_it_is() -> None:
+@pytest.mark.parametrize("marks", USUAL, ids=lambda marks: str(marks.open))
+def test_a_template_without_markers_has_the_usual_ones(marks: ThoughtMarkers) -> None:
+    assert marks in MARKERS
+    proof = receipt().model_copy(update={"template": PLAIN})
+    text = f"\n{marks.open}Hm.{marks.close}\n\nYes, {marks.open} is a word here."
+    said = f"Yes, {marks.open} is a word here."
+    assert Thinking.of(proof) == Thinking.begun(PLAIN, False)
+    assert Thinking.of(proof).spoken(text) == said
+    splitter = Thinking.begun(PLAIN, False).splitter()
+    parts = [part for letter in text for part in splitter.push(letter)] + splitter.finish()
+    assert "".join(part.text for part in parts if part.kind == "thought") == "Hm."
+    assert "".join(part.text for part in parts if part.kind == "said") == said
+
+
+def test_a_template_with_markers_has_no_others() -> None:
+    other = TEMPLATE.model_copy(update={"markers": (ThoughtMarkers(open="[THINK]", close="[/THINK]"),)})
+    assert Thinking.begun(other, False).spoken("<think>a</think>b") == "<think>a</think>b"
+
+
+def test_without_markers_all_text_is_as_it_was() -> None:
     assert placed("<think>a</think>b", Thinking(())) == [Placed("said", "<think>a</think>b", 0)]
 
 
@@ -157,6 +183,27 @@ async def test_an_older_answer_counts_characters() -> None:
         await it.ask("go")
         await it.screen.show_chat()
         await it.sees("▸ thought, 3 characters", "Yes.")
+
+
+async def test_it_is_folded_where_the_template_names_no_markers(tmp_path: Path) -> None:
+    spoken = spelled(*THOUGHT, *SAID)
+    assert spoken.receipt is not None
+    proof = spoken.receipt.model_copy(update={"template": PLAIN})
+    script = streamed(spoken.model_copy(update={"receipt": proof}))
+    plain = Loaded(id=0, pair=pair().model_copy(update={"template": PLAIN}))
+    client = FakeClient([[*script[:4], Wait("think"), *script[4:]]], loads=[[plain]])
+    store = open_chats(tmp_path / "chats.sqlite", print)
+    async with chat(client, store=store) as it:
+        await it.send("go")
+        await it.sees("thinking…")
+        assert "<think>" not in it.shown
+        client.go("think")
+        await it.until(lambda: it.idle)
+        await it.sees("▸ thought", "It is the Volga.")
+        await it.screen.show_chat()
+        await it.sees("▸ thought", "It is the Volga.")
+        assert it.answers[0].spoken == "It is the **Volga**."
+    store.close()
 
 
 async def test_markers_elsewhere_are_words() -> None:

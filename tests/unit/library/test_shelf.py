@@ -277,6 +277,8 @@ def test_a_path_outside_of_every_known_folder(home: Home, shelf: Shelf, tmp_path
         shelf.check(f"{elsewhere}/x.gguf")
     with pytest.raises(ShelfError, match="is a folder, and a model is a file"):
         next(iter(shelf.verify(str(elsewhere), lambda *step: None)))
+    assert shelf.judge(str(target), str(draft))[0], "a chat was given them by their paths"
+    assert shelf.judge(str(target), str(elsewhere)) == (False, f"{elsewhere} was not found on this disk")
     part = elsewhere / "Cut-00001-of-00002.gguf"
     part.write_bytes(home.files[ONE_TARGET])
     assert not shelf.check(str(part)).usable
