@@ -63,12 +63,9 @@ class History:
                 yield answer, groups
 
     def of_files(self, target: str, draft: str = "") -> tuple[Group, ...]:
-        """What these files did, wherever they lay then; without a ``draft`` what the target did alone, or else with the
-        draft it had last."""
-        of_target = (answer for answer in self.answers if answer.target == target)
-        fitting = [answer for answer in of_target if answer.draft == draft or not draft]
-        fitting.sort(key=lambda answer: answer.draft != draft)
-        return self._groups(fitting[0].marks) if fitting else ()
+        """What this very pair did, wherever its files lay then; without a ``draft`` what the target did alone."""
+        newest = next((one for one in self.answers if (one.target, one.draft) == (target, draft)), None)
+        return self._groups(newest.marks) if newest is not None else ()
 
     def _groups(self, marks: tuple[str, str]) -> tuple[Group, ...]:
         modes: dict[Mode, list[PastAnswer]] = {}

@@ -49,9 +49,10 @@ def test_files_are_known_again_by_what_they_are() -> None:
     assert history.of_files("/m/none.gguf") == ()
 
 
-def test_without_a_draft_of_its_own_a_target_shows_what_it_did_with_one() -> None:
+def test_a_pair_shows_its_own_answers_only() -> None:
     drafted = past(50, 30.0, draft="/m/d.gguf", marks=("f", "d"))
-    assert History([drafted]).of_files("/m/smol.gguf")[0].rates == (30.0,)
+    assert History([drafted]).of_files("/m/smol.gguf") == (), "they were made with a draft"
+    assert History([drafted]).of_files("/m/smol.gguf", "/m/d.gguf")[0].rates == (30.0,)
     assert History([drafted, *steady(1)]).of_files("/m/smol.gguf")[0].rates == (19.0,)
     assert History(steady(1)).of_files("/m/smol.gguf", "/m/d.gguf") == ()
 
