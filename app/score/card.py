@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from app.compare.bench import Bench
 from app.compare.explained import Explained, Finding, credible, mean
@@ -50,6 +50,14 @@ class Card:
     """Where ``best`` is ``off`` or not known: the best other way, and what it would be."""
     explained: Explained | None = None
     """How much of the figure of the best way, or else of its rival, drafting can have caused."""
+    curve_of: Literal["draft", "lookup"] = "lookup"
+    """Whose gain the curve is."""
+
+    @property
+    def curve_title(self) -> str:
+        """Above a plot of it: ways of the other drafter stand in figures beside."""
+        whose = "the draft model" if self.curve_of == "draft" else "lookup"
+        return f"expected gain of {whose} while decoding, by longest draft"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +76,7 @@ def judge(found: Measured) -> Card:
     """The card of what was measured."""
     runs = {way: _runs(found.bench, way) for way in found.bench.ways}
     costs = _costs(found.tested)
-    drafter = "draft" if found.pair.draft else "lookup"
+    drafter: Literal["draft", "lookup"] = "draft" if found.pair.draft else "lookup"
     draft, acceptance = _draft_cost(found, runs), _by_position(runs, drafter)
     curve = tuple(gains(costs, draft, acceptance)) if costs else ()
     best, expected, rival, within = _best(found.bench)
@@ -83,7 +91,7 @@ def judge(found: Measured) -> Card:
         _load_row(found.foreign),
         *([_left_out_row(found.bench)] if found.bench.left_out else []),
     ]
-    return Card(tuple(rows), best, expected, _limit(rows, best), curve, rival, within)
+    return Card(tuple(rows), best, expected, _limit(rows, best), curve, rival, within, drafter)
 
 
 def _runs(bench: Bench, way: Way) -> list[Run]:

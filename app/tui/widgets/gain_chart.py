@@ -22,10 +22,11 @@ class GainChart(Sheet):
     """Nothing where nothing was measured."""
 
     _curve: Sequence[tuple[int, float]] = ()
+    _title = ""
 
-    def show(self, curve: Sequence[tuple[int, float]]) -> None:
+    def show(self, curve: Sequence[tuple[int, float]], title: str) -> None:
         """(draft length, times as fast as plain decoding) of each length that is known."""
-        self._curve, self._drawn = curve, (0, [])
+        self._curve, self._title, self._drawn = curve, title, (0, [])
         self.refresh(layout=True)
 
     def lines(self, width: int) -> list[Content]:
@@ -34,8 +35,7 @@ class GainChart(Sheet):
         gains = dict(self._curve)
         longest, top = max(gains), max(1.0, *gains.values())
         even = min(HEIGHT - 1, int(HEIGHT / top))
-        title = "expected gain while decoding, by longest draft"
-        lines = [Content.styled(title, "bold $foreground"), Content()]
+        lines = [Content.styled(self._title, "bold $foreground"), Content()]
         lines += [_row(gains, longest, top, row, even) for row in range(HEIGHT - 1, -1, -1)]
         best = max(gains, key=lambda length: gains[length])
         labels = (

@@ -72,7 +72,7 @@ async def test_rows_verdict_and_plot_of_the_pair_in_use() -> None:
             "+ longer passes 1.30 checking four tokens costs little more than one: V(2) 1.10 V(4) 1.30 V(8) 2.60",
             "2.00x on whole answers (2.00 to 2.00).",
             "What limits it: how many proposals are right; nothing here speaks against it.",
-            "expected gain while decoding, by longest draft",
+            "expected gain of lookup while decoding, by longest draft",
         )
         assert {settings.max_tokens for settings in client.asked} == {16, 64}
         assert all(settings.fresh for settings in client.asked)

@@ -138,6 +138,16 @@ def test_rows_of_a_draft_are_there_only_with_a_draft() -> None:
     assert names.index("a proposal") < names.index("break-even") < names.index("memory")
 
 
+def test_the_plot_says_whose_gain_it_shows() -> None:
+    for drafts, whose, words in ((False, "lookup", "lookup"), (True, "draft", "the draft model")):
+        found = measured(1.0, result=outcome_of(), drafts=drafts)
+        card = judge(found)
+        title = f"expected gain of {words} while decoding, by longest draft"
+        assert card.curve_title == title
+        assert title in as_text(card, found)
+        assert as_json(card, found)["curve_of"] == whose
+
+
 def test_without_a_self_test_nothing_is_claimed_about_passes() -> None:
     card = judge(measured(1.0))
     values = {row.name: row.value for row in card.rows}
