@@ -10,7 +10,7 @@ from pathlib import Path
 
 from app.chats.proof import left_out_words
 from app.history.drop import LEAST_TOKENS, MOST_ANSWERS, Verdict, judge
-from app.history.past import Mode, PastAnswer, read_past
+from app.history.past import UNTESTED, Mode, PastAnswer, read_past
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,19 @@ class Group:
     @property
     def newest(self) -> PastAnswer:
         return self.answers[0]
+
+    @property
+    def how(self) -> str:
+        """``exact``, ``exact settings, untested`` or ``fast``, as the receipts of its answers say."""
+        tested = {answer.tested for answer in self.answers}
+        if not self.mode.exact:
+            return "fast"
+        return "exact" if tested == {True} else UNTESTED if tested == {False} else "exact settings, partly untested"
+
+    @property
+    def label(self) -> str:
+        """``auto, exact``."""
+        return f"{self.mode.speculation}, {self.how}"
 
     @property
     def rates(self) -> tuple[float, ...]:
