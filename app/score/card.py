@@ -77,7 +77,7 @@ def judge(found: Measured) -> Card:
     runs = {way: _runs(found.bench, way) for way in found.bench.ways}
     costs = _costs(found.tested)
     drafter: Literal["draft", "lookup"] = "draft" if found.pair.draft else "lookup"
-    draft, acceptance = _draft_cost(found, runs), _by_position(runs, drafter)
+    draft, acceptance = _draft_cost(found, runs, drafter), _by_position(runs, drafter)
     curve = tuple(gains(costs, draft, acceptance)) if costs else ()
     best, expected, rival, within = _best(found.bench)
     rows = [
@@ -102,9 +102,10 @@ def _costs(tested: SelfTestResult | None) -> dict[int, float]:
     return {1: 1.0, **tested.ratios} if tested else {}
 
 
-def _draft_cost(found: Measured, runs: Mapping[Way, list[Run]]) -> float:
-    """Seconds of a proposal over seconds of a plain pass."""
-    drafting = [run for way, each in runs.items() if way.mode in ("draft", "lookup") for run in each]
+def _draft_cost(found: Measured, runs: Mapping[Way, list[Run]], drafter: str) -> float:
+    """Seconds of a proposal over seconds of a plain pass, where ``drafter`` alone proposed: what lookup proposes costs
+    next to nothing, and would make a draft model cheap."""
+    drafting = [run for way, each in runs.items() if way.mode == drafter for run in each]
     proposed = sum(run.stats.drafted for run in drafting)
     seconds = sum(run.stats.draft_seconds for run in drafting)
     if not proposed or not found.tested:

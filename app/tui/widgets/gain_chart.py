@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Final
 
 from textual.content import Content
@@ -35,7 +36,7 @@ class GainChart(Sheet):
         gains = dict(self._curve)
         longest, top = max(gains), max(1.0, *gains.values())
         even = min(HEIGHT - 1, int(HEIGHT / top))
-        lines = [Content.styled(self._title, "bold $foreground"), Content()]
+        lines = [*(Content.styled(line, "bold $foreground") for line in wrap(self._title, width)), Content()]
         lines += [_row(gains, longest, top, row, even) for row in range(HEIGHT - 1, -1, -1)]
         best = max(gains, key=lambda length: gains[length])
         labels = (
