@@ -266,9 +266,13 @@ def test_speeds_tells_what_the_store_knows(slipstream: Slipstream, home: Path, s
     done = slipstream("speeds")
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[0] == f"{full_name(str(smol_path))} + lookup"
-    assert "lookup, exact" in done.stdout
+    assert "lookup, exact settings, untested" in done.stdout
     (group,) = json.loads(slipstream("speeds", "--json").stdout)
-    assert (group["target"], group["speculation"], group["mode"]) == (str(smol_path), "lookup", "exact")
+    assert (group["target"], group["speculation"], group["mode"]) == (
+        str(smol_path),
+        "lookup",
+        "exact settings, untested",
+    )
     assert all(answer["decode_tokens_per_second"] > 0 for answer in group["answers"])
     assert all("other_cores" in answer for answer in group["answers"])
 
