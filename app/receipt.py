@@ -28,6 +28,8 @@ PLAIN: Final = "plain"
 NO_DRAFTS: Final = "no drafts"
 """Somebody was, and proposed nothing."""
 
+AT_THE_LIMIT: Final = "stopped at the limit"
+
 EXPLAINED: Final = (
     ("tok/s", "decode_tokens_per_second"),
     ("1.31x", "speedup"),
@@ -155,6 +157,30 @@ def notes(receipt: Receipt) -> list[str]:
         lines.append(f"{PLAIN if receipt.drafter == 'none' else receipt.drafter}: {reason}")
     lines += [note for note in (*receipt.template.notes, *receipt.notes) if note and note not in lines]
     return list(dict.fromkeys(lines))
+
+
+def is_full(note: str) -> bool:
+    """Whether a note says that the context was full, which ended the answer."""
+    return note.startswith("the context ") and note.endswith(" is full")
+
+
+def which_limit(stats: Stats | None, receipt: Receipt | None) -> str:
+    """Which limit an answer was stopped at: ``the token limit of 64 was reached``."""
+    if receipt is None:
+        return "which limit is not recorded"
+    if full := next((note for note in receipt.notes if is_full(note)), ""):
+        return full
+    most = receipt.settings.max_tokens
+    if most is not None and (stats is None or stats.output_tokens >= most):
+        return f"the token limit of {most:,} was reached"
+    return "the end of the context was reached"
+
+
+def ended(reason: str, stats: Stats | None, receipt: Receipt | None) -> str:
+    """How an answer ended: ``stopped at the limit: ...``, ``cancelled``; nothing where it ended by itself."""
+    if reason == "length":
+        return f"{AT_THE_LIMIT}: {which_limit(stats, receipt)}"
+    return "cancelled" if reason == "cancelled" else ""
 
 
 def duration(value: float, *, digits: int = 1, spoken: bool = False) -> str:

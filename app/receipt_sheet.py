@@ -111,6 +111,12 @@ def tokens(stats: Stats, proof: Receipt | None) -> list[Row]:
     ]
 
 
+def ended(figures: Figures | None, stats: Stats, proof: Receipt | None) -> list[Row]:
+    """How the answer ended, where that was not by itself."""
+    words = receipt.ended(figures.finish_reason, stats, proof) if figures is not None else ""
+    return [Row("ended", words)] if words else []
+
+
 def drafts(stats: Stats) -> list[Row]:
     """What was proposed, and what became of it."""
     if not stats.drafted:

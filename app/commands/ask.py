@@ -101,7 +101,7 @@ def _line(event: Finished) -> str:
         words += [f"seed {event.receipt.seed}", event.receipt.mode]
         words.append(receipt.backend_words(event.receipt.backend, target.layers, target.gpu_layers))
     if event.finish_reason != "stop":
-        words.append("cancelled" if event.finish_reason == "cancelled" else "stopped at the limit")
+        words.append("cancelled" if event.finish_reason == "cancelled" else receipt.AT_THE_LIMIT)
     return " · ".join(words)
 
 

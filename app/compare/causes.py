@@ -31,7 +31,7 @@ class Cause:
 
 async def explain(engine: Engine, one: Run, other: Run, place: int) -> Cause:
     """Make both answers again up to the difference, each by the passes of its own receipt."""
-    tokens = (_token(one, place), _token(other, place))
+    tokens = (one.token_at(place), other.token_at(place))
     if tokens[0] is None or tokens[1] is None:
         return Cause(place, tokens, None, None, f"One answer ends where the other goes on, at token {place + 1}.")
     texts = await asyncio.to_thread(_texts, one.receipt, tokens[0], tokens[1])
@@ -96,7 +96,3 @@ def _texts(receipt: Receipt | None, one: int, other: int) -> tuple[str | None, s
 
 def _named(token: int, text: str | None) -> str:
     return f"token {token}" if text is None else f"{text!r} (token {token})"
-
-
-def _token(run: Run, place: int) -> int | None:
-    return run.token_ids[place] if place < len(run.token_ids) else None

@@ -10,20 +10,23 @@ from typing import Any
 from app.compare.causes import Cause
 from app.compare.conduct import Comparison
 from app.compare.runs import Run
+from app.compare.sides import side_words, sides
 from app.compare.verdict import FACTOR, Row, factor_legend, first_fork, identical, speedup, table, verdict
 from app.receipt_words import many
 
 
 def as_json(comparison: Comparison, memory: Sequence[int | None], cause: Cause | None) -> dict[str, Any]:
     """``identical``, ``speedup`` (way -> median, low, high, count, and how much drafting explains), ``verdict``,
-    ``runs`` and how they were made."""
+    ``difference`` (``place`` counts from 0, ``token_number`` from 1 as the words do), ``sides`` (way -> tokens at that
+    place), ``runs`` and how they were made."""
     ratios = {way.label: speedup(comparison, way) for way in comparison.ways[1:]}
     wanted = comparison.wanted
     return {
         "identical": identical(comparison),
         "speedup": {label: asdict(ratio) if ratio else None for label, ratio in ratios.items()},
         "verdict": verdict(comparison, memory),
-        "difference": asdict(cause) if cause else None,
+        "difference": {**asdict(cause), "token_number": cause.place + 1} if cause else None,
+        "sides": sides(comparison),
         "ways": [way.label for way in comparison.ways],
         "memory": dict(zip([way.label for way in comparison.ways], memory, strict=True)),
         "peak_memory": {way.label: _peak(comparison.of(way)) for way in comparison.ways},
@@ -77,6 +80,16 @@ def as_text(comparison: Comparison, memory: Sequence[int | None], cause: Cause |
     return [*lines, *busy_words(comparison.runs), *comparison.notes]
 
 
+def stopped_words(comparison: Comparison, memory: Sequence[int | None]) -> str:
+    """What the runs showed that were made before it was stopped; empty where there are none."""
+    whole = len(_whole(comparison))
+    if not whole:
+        return ""
+    made = f"Compare was stopped after {many(whole, 'run')} of {comparison.repetitions * len(comparison.ways):,}."
+    same = [] if identical(comparison) is None else [same_words(comparison, None)]
+    return " ".join([made, verdict(comparison, memory), *same])
+
+
 def busy_words(runs: Sequence[Run]) -> list[str]:
     """A warning where other processes used the machine: such times are theirs as well."""
     runs = [run for run in runs if run.whole]  # no other is in a figure
@@ -98,9 +111,10 @@ def same_words(comparison: Comparison, cause: Cause | None) -> str:
         return "There are no two answers to compare yet."
     if not same:
         forked = first_fork(comparison)
-        return cause.words if cause else f"The answers differ from token {forked[2] + 1 if forked else 1} on."
+        words = cause.words if cause else f"The answers differ from token {forked[2] + 1 if forked else 1} on."
+        return " ".join(filter(None, [words, side_words(comparison)]))
     mode = f", {runs[0].receipt.mode}" if runs[0].receipt else ""
-    return f"Identical: {len(runs[0].token_ids):,} tokens in all {len(runs)} runs{mode}."
+    return f"Identical: {many(len(runs[0].token_ids), 'token')} in all {len(runs)} runs{mode}."
 
 
 def _whole(comparison: Comparison) -> list[Run]:

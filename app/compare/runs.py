@@ -81,6 +81,10 @@ class Run:
         """Whether another process used the machine meanwhile."""
         return self.foreign is not None and self.foreign > BUSY
 
+    def token_at(self, place: int) -> int | None:
+        """None behind its end."""
+        return self.token_ids[place] if place < len(self.token_ids) else None
+
     @property
     def whole(self) -> bool:
         """Whether the answer came to its own end, so that its time may be held against others."""

@@ -193,13 +193,24 @@ def first_fork(comparison: Comparison) -> tuple[Run, Run, int] | None:
 def verdict(comparison: Comparison, memory: Sequence[int | None]) -> str:
     """What is known of each way behind the first. Those that show no difference share a sentence, behind the others."""
     if not comparison.rounds:
-        return "No way has run to its end yet; nothing can be said."
+        return _no_round(comparison)
     drafts = [0 if None in (size, memory[0]) else (size or 0) - (memory[0] or 0) for size in memory[1:]]
     found = [(way, speedup(comparison, way), draft) for way, draft in zip(comparison.ways[1:], drafts, strict=True)]
     alike = [(way, ratio, draft) for way, ratio, draft in found if ratio is not None and ratio.alike]
     base = comparison.ways[0].label
     sentences = [_judge(base, *each) for each in found if len(alike) < 2 or each not in alike]
     return " ".join([*sentences, _all_alike(base, alike)] if len(alike) > 1 else sentences)
+
+
+def _no_round(comparison: Comparison) -> str:
+    """Why nothing is said of the speed where not every way has run."""
+    missing = [way.label for way in comparison.ways if not comparison.of(way)]
+    if len(missing) == len(comparison.ways):
+        return "No way has run to its end yet; nothing can be said."
+    *first, last = missing
+    names = f"{', '.join(first)} and {last} have" if first else f"{last} has"
+    through = "was not through" if comparison.stopped or comparison.failure else "is not through yet"
+    return f"The first round {through}: {names} not run to the end. Nothing can be said of the speed."
 
 
 def faster_way(comparison: Comparison) -> Way | None:

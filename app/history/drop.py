@@ -25,6 +25,8 @@ MOST_ANSWERS: Final = 50
 """The newest comparable answers that count."""
 NEARBY: Final = 512
 """Tokens by which contexts may differ and still be similar; or one is at most twice the other."""
+LONGER: Final = 256
+"""Tokens that a similar context must have more to be called the cause, where it is more than twice as long, too."""
 OTHER_CORES: Final = 0.3
 """Cores' worth of other programs' work, above what is usual, that is called the cause."""
 
@@ -33,7 +35,8 @@ Kind = Literal["load", "context", "setup", "unknown"]
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """The first that was measured, in the order load of others, longer context, other build or settings."""
+    """The first that was measured, in the order load of others, longer context, other build or settings, context
+    that is longer and still similar."""
 
     kind: Kind
     words: str
@@ -95,6 +98,7 @@ def _cause(answer: PastAnswer, base: Sequence[PastAnswer], processors: int | Non
         _load(answer, base, processors or os.cpu_count() or 1)
         or _context(answer, base)
         or _setup(answer, base)
+        or _context(answer, base, within=True)
         or Cause("unknown", "the cause was not measured")
     )
 
@@ -110,9 +114,11 @@ def _load(answer: PastAnswer, base: Sequence[PastAnswer], processors: int) -> Ca
     return Cause("load", f"other programs used {written(share)} of the processors")
 
 
-def _context(answer: PastAnswer, base: Sequence[PastAnswer]) -> Cause | None:
+def _context(answer: PastAnswer, base: Sequence[PastAnswer], *, within: bool = False) -> Cause | None:
+    """``within``: also of contexts that still count as similar, which explain less than anything else that is told."""
     usual = round(statistics.median(other.context for other in base))
-    if answer.context <= usual or _near(answer.context, usual):
+    longer = answer.context - usual >= LONGER and answer.context > 2 * usual
+    if answer.context <= usual or not (longer if within else not _near(answer.context, usual)):
         return None
     return Cause("context", f"the conversation is longer, {answer.context:,} tokens instead of {usual:,}")
 

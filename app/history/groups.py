@@ -10,7 +10,7 @@ from pathlib import Path
 
 from app.chats.proof import left_out_words
 from app.history.drop import LEAST_TOKENS, MOST_ANSWERS, Verdict, judge
-from app.history.past import Mode, PastAnswer, read_past
+from app.history.past import UNTESTED, Mode, PastAnswer, read_past
 
 
 @dataclass(frozen=True)
@@ -23,6 +23,19 @@ class Group:
     @property
     def newest(self) -> PastAnswer:
         return self.answers[0]
+
+    @property
+    def how(self) -> str:
+        """``exact``, ``exact settings, untested`` or ``fast``, as the receipts of its answers say."""
+        tested = {answer.tested for answer in self.answers}
+        if not self.mode.exact:
+            return "fast"
+        return "exact" if tested == {True} else UNTESTED if tested == {False} else "exact settings, partly untested"
+
+    @property
+    def label(self) -> str:
+        """``auto, exact``."""
+        return f"{self.mode.speculation}, {self.how}"
 
     @property
     def rates(self) -> tuple[float, ...]:
@@ -63,12 +76,9 @@ class History:
                 yield answer, groups
 
     def of_files(self, target: str, draft: str = "") -> tuple[Group, ...]:
-        """What these files did, wherever they lay then; without a ``draft`` what the target did alone, or else with the
-        draft it had last."""
-        of_target = (answer for answer in self.answers if answer.target == target)
-        fitting = [answer for answer in of_target if answer.draft == draft or not draft]
-        fitting.sort(key=lambda answer: answer.draft != draft)
-        return self._groups(fitting[0].marks) if fitting else ()
+        """What this very pair did, wherever its files lay then; without a ``draft`` what the target did alone."""
+        newest = next((one for one in self.answers if (one.target, one.draft) == (target, draft)), None)
+        return self._groups(newest.marks) if newest is not None else ()
 
     def _groups(self, marks: tuple[str, str]) -> tuple[Group, ...]:
         modes: dict[Mode, list[PastAnswer]] = {}

@@ -10,16 +10,20 @@ from typing import Any, Final, NamedTuple
 
 from app.chats.readonly import read_rows
 from app.json_text import parsed
+from app.tui.names import full_name
 
 ANSWERS: Final = 1000
 """The newest answers that are looked at, of all pairs together."""
 
+UNTESTED: Final = "exact settings, untested"
+"""As a receipt has it."""
+
 _QUERY: Final = """
     SELECT message,
         CASE WHEN json_valid(receipt) THEN
-            json_extract(receipt, '$.created', '$.mode', '$.target', '$.draft.path', '$.draft.fingerprint',
-                '$.settings.speculation', '$.settings.draft_max', '$.backend', '$.threads', '$.versions', '$.build',
-                '$.context')
+            json_extract(receipt, '$.created', '$.mode', '$.target', '$.draft.path', '$.draft.name',
+                '$.draft.fingerprint', '$.settings.speculation', '$.settings.draft_max', '$.backend', '$.threads',
+                '$.versions', '$.build', '$.context')
         END,
         CASE WHEN json_valid(stats) THEN
             json_extract(stats, '$.decode_tokens_per_second', '$.output_tokens', '$.prompt_tokens', '$.speedup',
@@ -35,9 +39,7 @@ class Mode:
 
     speculation: str
     exact: bool
-
-    def __str__(self) -> str:
-        return f"{self.speculation}, {'exact' if self.exact else 'fast'}"
+    """Also where that was not tested: it is as fast."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +50,7 @@ class PastAnswer:
     created: str
     """UTC, ISO 8601."""
     name: str
-    """Of the target, by its file."""
+    """Of the target, as receipts write it."""
     target: str
     draft: str
     marks: tuple[str, str]
@@ -64,6 +66,14 @@ class PastAnswer:
     """Processors that other programs kept busy meanwhile; None where that is unknown."""
     setup: Mapping[str, str]
     """What it was made with, by name: versions, threads, where it ran, how far it drafted."""
+    draft_name: str = ""
+    tested: bool = True
+    """Whether the self-test had run where the mode is exact."""
+
+    @property
+    def pair(self) -> str:
+        """As a receipt names it."""
+        return f"{self.name} + {self.draft_name or 'lookup'}"
 
 
 class Past(NamedTuple):
@@ -91,7 +101,8 @@ def read_past(file: Path | None, most: int = ANSWERS) -> Past:
 def _answer(number: int, receipt: Sequence[Any], stats: Sequence[Any]) -> PastAnswer | None:
     """None for an answer that is too short to have a speed. ValueError where something is missing that every record
     of ours has."""
-    created, mode, target, draft, draft_mark, speculation, longest, backend, threads, versions, build, size = receipt
+    created, mode, target, draft, draft_name, draft_mark, speculation, longest, *rest = receipt
+    backend, threads, versions, build, size = rest
     rate, tokens, prompt, speedup, others = stats
     if not isinstance(target, dict) or not isinstance(tokens, int):
         raise ValueError
@@ -102,7 +113,7 @@ def _answer(number: int, receipt: Sequence[Any], stats: Sequence[Any]) -> PastAn
     return PastAnswer(
         id=number,
         created=str(created or ""),
-        name=path.replace("\\", "/").rpartition("/")[2].removesuffix(".gguf"),
+        name=full_name(path, str(target.get("name") or "")),
         target=path,
         draft=str(draft or ""),
         marks=(str(target.get("fingerprint", "")), str(draft_mark or "")),
@@ -112,6 +123,8 @@ def _answer(number: int, receipt: Sequence[Any], stats: Sequence[Any]) -> PastAn
         context=min(used, size) if isinstance(size, int) and size else used,
         speedup=_number(speedup),
         other_cores=_number(others),
+        draft_name=full_name(str(draft), str(draft_name or "")) if draft else "",
+        tested=mode != UNTESTED,
         setup=_setup(versions, build, backend, threads, target.get("gpu_layers"), longest),
     )
 

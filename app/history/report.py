@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import PurePath
 from typing import Any, Final
 
 from app.bars import sparkline
@@ -41,12 +40,11 @@ def as_text(history: History) -> Iterator[str]:
     if not pairs:
         yield NOTHING
     for number, (answer, groups) in enumerate(pairs):
-        draft = f" + {PurePath(answer.draft).stem}" if answer.draft else ""
         yield from ([""] if number else [])
-        yield f"{answer.name}{draft}"
-        width = max(len(str(group.mode)) for group in groups)
+        yield answer.pair
+        width = max(len(group.label) for group in groups)
         for group in groups:
-            yield f"  {group.mode!s:<{width}}  {chart(group):>{CELLS}}  {figures(group)}"
+            yield f"  {group.label:<{width}}  {chart(group):>{CELLS}}  {figures(group)}"
             if words := drop_words(group):
                 yield f"  {words}"
 
@@ -58,7 +56,7 @@ def as_json(history: History) -> list[dict[str, Any]]:
             "target": answer.target,
             "draft": answer.draft or None,
             "speculation": group.mode.speculation,
-            "mode": "exact" if group.mode.exact else "fast",
+            "mode": group.how,
             "median_tokens_per_second": group.median,
             "drop": _drop(group),
             "answers": [

@@ -83,7 +83,7 @@ def model_entry(model: LocalModel, inventory: Inventory, room: Room, speeds: Spe
         size=model.size,
         here=model.size,
         memory=fit.estimate.total if fit is not None else None,
-        fits=_holds(fit) if fit is not None else None,
+        fits=holds(fit) if fit is not None else None,
         target=str(model.path) if model.usable else "",
         own=ours,
         trouble=model.why_not or "",
@@ -96,7 +96,7 @@ def pair_memory(here: PairHere, room: Room) -> tuple[int, bool | None]:
     """What it takes and whether that is there (None: not known): by the files themselves where they are here, else as
     the catalogue says."""
     if (fit := pair_fit(here, room)) is not None:
-        return fit.estimate.total, _holds(fit)
+        return fit.estimate.total, holds(fit)
     needed = round(here.pair.memory * 1e9)
     return needed, room.holds(needed)
 
@@ -109,7 +109,8 @@ def pair_fit(here: PairHere, room: Room) -> Fit | None:
     return room.fit(target.shape, draft.shape if draft is not None else None, here.pair.context)
 
 
-def _holds(fit: Fit) -> bool | None:
+def holds(fit: Fit) -> bool | None:
+    """Whether the memory is there; None: not known."""
     return None if fit.words == "unknown" else fit.words != "does not fit"
 
 
@@ -154,5 +155,4 @@ def _state_of_model(model: LocalModel) -> State:
 def _speed(speeds: Speeds, target: LocalModel | None, draft: LocalModel | None) -> Speed | None:
     if target is None:
         return None
-    found = speeds.get((str(target.path), str(draft.path) if draft is not None else ""))
-    return found or next((speeds[pair] for pair in speeds if draft is None and pair[0] == str(target.path)), None)
+    return speeds.get((str(target.path), str(draft.path) if draft is not None else ""))  # of no other pair

@@ -35,6 +35,7 @@ from app.library.records import Check, Entry, Fact, Getting, Listing, Phase, She
 from app.library.resolve import NO_NAME
 from app.library.room import Room, look
 from app.library.speed_facts import speed_facts
+from app.library.used_pair import KEY, used_entry, used_facts
 from engine.files.limits import wrong_context
 
 if TYPE_CHECKING:
@@ -51,21 +52,27 @@ class Looking:
         self._gpus: tuple[Device, ...] = ()
         self._history = History()
         """As it was at the last look; to move in the list does not ask the store again."""
+        self._used = ("", "")
+        """Of the row for the pair in use."""
         self._lock = threading.Lock()
 
-    def listing(self) -> Listing:
-        """Look at catalogue and disk anew."""
+    def listing(self, used: tuple[str, str] = ("", "")) -> Listing:
+        """Look at catalogue and disk anew. ``used``: paths of the target and of the draft that answer now; the pair has
+        a row also where these were put together by hand."""
         inventory, room = self._look(), self._room()
         history, complaint = self._read_history()
         moving = {file.name: one.key for one in self.downloads() if one.running for file in one.files}
         begun = {one.name: one.name.rpartition("/")[2] for one in inventory.begun}
+        speeds = latest_speeds(history.answers)
         entries = [  # what a pair's download fetches is seen at the pair
             entry
-            for entry in all_entries(inventory, room, latest_speeds(history.answers))
+            for entry in all_entries(inventory, room, speeds)
             if moving.get(begun.get(entry.key, ""), entry.key) == entry.key
         ]
         known = {entry.key for entry in entries}
         entries += [_coming(one) for one in self.downloads() if one.key not in known and one.running]
+        if (pair := used_entry(used, entries, inventory, room, speeds)) is not None:
+            self._used, entries = used, [pair, *entries]
         return Listing(
             entries=tuple({entry.key: entry for entry in entries}.values()),
             complaints=(*inventory.complaints, *([complaint] if complaint else [])),
@@ -108,6 +115,8 @@ class Looking:
         inventory, room = self._known(), self._room()
         getting = self._downloads.find(key)
         moving = getting if getting is not None and getting.phase not in (Phase.DONE, Phase.CANCELLED) else None
+        if key == KEY:
+            return self._with_speeds(tuple(used_facts(self._used, inventory, room)), *self._used)
         for here in inventory.pairs:
             if here.pair.name == key:
                 facts = tuple(pair_facts(_as_it_moves(here, moving), inventory, room))

@@ -11,11 +11,11 @@ from app.library.records import Fact
 
 def speed_facts(groups: Sequence[Group]) -> Iterator[Fact]:
     """A chart and a median for each mode; a sentence below where the last answer was slower than its like."""
-    width = max((len(str(group.mode)) for group in groups), default=0)
+    width = max((len(group.label) for group in groups), default=0)
     charts = max((len(chart(group)) for group in groups), default=0)
     label = "speed here"
     for group in groups:
-        yield Fact(label, f"{group.mode!s:<{width}}  {chart(group):>{charts}}  {figures(group)}")
+        yield Fact(label, f"{group.label:<{width}}  {chart(group):>{charts}}  {figures(group)}")
         if words := drop_words(group):
             yield Fact("", words, "warn")
         label = ""

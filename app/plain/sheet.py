@@ -30,7 +30,7 @@ def text_of(turn: Turn) -> str:
     lines = _section("Speed", receipt_sheet.speed(stats))
     times = [*map(_share, receipt_sheet.times(stats)), *_lines(receipt_sheet.total(stats))]
     lines += _section("Where the time went", times)
-    lines += _section("Tokens", receipt_sheet.tokens(stats, proof))
+    lines += _section("Tokens", [*receipt_sheet.tokens(stats, proof), *receipt_sheet.ended(figures, stats, proof)])
     lines += _drafts(stats)
     lines += _made(stats, proof) if proof is not None else [no_proof(figures)]
     return "\n".join([*lines, "slipstream help figures explains every figure."])

@@ -10,7 +10,7 @@ from app.clean import clean, clean_line
 from app.plain import sheet
 from app.plain.speech import stored
 from app.plain.words import in_lines
-from app.receipt import continued, known, notes
+from app.receipt import continued, is_full, known, notes, which_limit
 from app.receipt_words import spoken
 from app.saving import NotSaved, save_text
 from app.tui import continuing
@@ -158,8 +158,11 @@ def about(turn: Turn) -> list[str]:
             said.append(INTERRUPTED)
     proof, stats = (figures.receipt(), figures.stats()) if figures else (None, None)
     noted = [clean_line(note, 400) for note in notes(proof)] if proof else []
-    if figures and figures.finish_reason == "length" and not any(note.endswith(" is full") for note in noted):
-        said.append("Cut off: the token limit or the end of the context was reached. /continue goes on.")
+    if figures and figures.finish_reason == "length":
+        why = clean_line(which_limit(stats, proof), 400)
+        noted = [note for note in noted if note != why]
+        room = "/context makes room, then " if is_full(why) else ""
+        said.append(f"Cut off: {why}. {room}/continue goes on.")
     if stats is not None and stats.output_tokens:
         said.append(f"Receipt: {spoken(stats, *known(proof))}")
     return [*said, *noted, *filter(None, [continued(proof) if proof else "", damage(figures)])]

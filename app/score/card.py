@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from app.compare.bench import Bench
 from app.compare.explained import Explained, Finding, credible, mean
@@ -50,6 +50,14 @@ class Card:
     """Where ``best`` is ``off`` or not known: the best other way, and what it would be."""
     explained: Explained | None = None
     """How much of the figure of the best way, or else of its rival, drafting can have caused."""
+    curve_of: Literal["draft", "lookup"] = "lookup"
+    """Whose gain the curve is."""
+
+    @property
+    def curve_title(self) -> str:
+        """Above a plot of it: ways of the other drafter stand in figures beside."""
+        whose = "the draft model" if self.curve_of == "draft" else "lookup"
+        return f"expected gain of {whose} while decoding, by longest draft"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +76,8 @@ def judge(found: Measured) -> Card:
     """The card of what was measured."""
     runs = {way: _runs(found.bench, way) for way in found.bench.ways}
     costs = _costs(found.tested)
-    drafter = "draft" if found.pair.draft else "lookup"
-    draft, acceptance = _draft_cost(found, runs), _by_position(runs, drafter)
+    drafter: Literal["draft", "lookup"] = "draft" if found.pair.draft else "lookup"
+    draft, acceptance = _draft_cost(found, runs, drafter), _by_position(runs, drafter)
     curve = tuple(gains(costs, draft, acceptance)) if costs else ()
     best, expected, rival, within = _best(found.bench)
     rows = [
@@ -83,7 +91,7 @@ def judge(found: Measured) -> Card:
         _load_row(found.foreign),
         *([_left_out_row(found.bench)] if found.bench.left_out else []),
     ]
-    return Card(tuple(rows), best, expected, _limit(rows, best), curve, rival, within)
+    return Card(tuple(rows), best, expected, _limit(rows, best), curve, rival, within, drafter)
 
 
 def _runs(bench: Bench, way: Way) -> list[Run]:
@@ -94,9 +102,10 @@ def _costs(tested: SelfTestResult | None) -> dict[int, float]:
     return {1: 1.0, **tested.ratios} if tested else {}
 
 
-def _draft_cost(found: Measured, runs: Mapping[Way, list[Run]]) -> float:
-    """Seconds of a proposal over seconds of a plain pass."""
-    drafting = [run for way, each in runs.items() if way.mode in ("draft", "lookup") for run in each]
+def _draft_cost(found: Measured, runs: Mapping[Way, list[Run]], drafter: str) -> float:
+    """Seconds of a proposal over seconds of a plain pass, where ``drafter`` alone proposed: what lookup proposes costs
+    next to nothing, and would make a draft model cheap."""
+    drafting = [run for way, each in runs.items() if way.mode == drafter for run in each]
     proposed = sum(run.stats.drafted for run in drafting)
     seconds = sum(run.stats.draft_seconds for run in drafting)
     if not proposed or not found.tested:

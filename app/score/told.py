@@ -24,6 +24,7 @@ def as_json(card: Card, found: Measured) -> dict[str, Any]:
         "verdict": best_words(card),
         "limit": card.limit,
         "rows": [{"name": row.name, "value": row.value, "words": row.words, "good": row.good} for row in card.rows],
+        "curve_of": card.curve_of,
         "curve": [{"length": length, "gain": gain} for length, gain in card.curve],
         "runs": sum(len(comparison.runs) for comparison in found.bench.comparisons),
     }
@@ -39,7 +40,7 @@ def as_text(card: Card, found: Measured) -> list[str]:
         lines.append(f"{mark} {row.name:<{name}}  {row.value:>{value}}  {row.words}")
     lines += ["", best_words(card), card.limit]
     if card.curve:
-        lines += ["", "expected gain while decoding, by draft length", *_bars(card.curve)]
+        lines += ["", card.curve_title, *_bars(card.curve)]
     return lines
 
 

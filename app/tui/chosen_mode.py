@@ -15,9 +15,14 @@ if TYPE_CHECKING:
 
 def choose(screen: Surface, mode: SpeculationMode) -> None:
     """Answer by ``mode`` from the next answer on, and say where that holds."""
-    before = screen.mode
-    where = "in this chat and in new ones" if begin_with(screen, mode) else "in this chat"
+    before, at_first = screen.mode, screen.defaults.speculation
+    new_too = begin_with(screen, mode)
+    where = "in this chat and in new ones" if new_too else "in this chat"
     screen.keep_settings({**screen.chat.conversation.settings, SPECULATION: mode})
+    if before == mode:
+        news = ", from now on in new chats, too" if new_too and at_first != mode else ""
+        screen.reply(f"speculation is {mode} already{news}.")
+        return
     when = ", from the next answer on" if screen.dialogue.live is not None else ""
     screen.reply(f"speculation {before} → {mode}, {where}{when}.")
 

@@ -65,7 +65,8 @@ def set_overflow(screen: Surface, argument: str) -> None:
         raise RefusedError(f"{words} It stays {before}.")
     screen.keep_settings(own)
     now = _policy(screen)
-    screen.reply(f"overflow {before} → {now}, in this chat: when it is full, {MEANINGS[now]}.")
+    became = f"is {now} already" if now == before else f"{before} → {now}"
+    screen.reply(f"overflow {became}, in this chat: when it is full, {MEANINGS[now]}.")
 
 
 def _policy(screen: Surface) -> Policy:

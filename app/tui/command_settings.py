@@ -90,7 +90,8 @@ def _change(setting: Setting, screen: Surface, argument: str) -> None:
     screen.keep_settings(own)
     after = screen.settings_now()
     others = [words for words in changes(before, after) if not words.startswith(f"{setting.name} ")]
-    said = [f"{setting.name} {was} → {shown(setting, present(after, setting))}", *others]
+    now = shown(setting, present(after, setting))
+    said = [f"{setting.name} is {now} already" if now == was else f"{setting.name} {was} → {now}", *others]
     screen.reply(f"{', '.join(said)}, {where(screen)}.")
 
 
@@ -135,6 +136,9 @@ def choose_theme(screen: Surface, argument: str) -> None:
         return
     if argument not in theme_names(app):
         raise RefusedError(f"There is no theme called {clean_line(argument, 40)}. /theme and a space shows all.")
+    if argument == app.theme:
+        screen.reply(f"The theme is {argument} already.")
+        return
     before, app.theme = app.theme, argument
     fixed = "until Slipstream ends; settings.toml keeps one for good"
     screen.reply(f"theme {before} → {argument}, {fixed if app.keep_theme is None else 'also for the next start'}.")

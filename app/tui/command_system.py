@@ -33,7 +33,9 @@ def set_system(screen: Surface, argument: str) -> None:
         return
     after = with_system(own, argument, prompts)
     screen.keep_settings(after)
-    screen.reply(f"System prompt {was} → {_told(screen, after)}, {where(screen)}.{_trouble(prompts)}")
+    now = _told(screen, after)
+    became = f"is {now} already" if now == was else f"{was} → {now}"
+    screen.reply(f"System prompt {became}, {where(screen)}.{_trouble(prompts)}")
 
 
 def with_system(own: Mapping[str, object], typed: str, prompts: SystemPrompts) -> dict[str, object]:

@@ -6,10 +6,12 @@ import secrets
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from app.clean import clean_line
 from app.tui.chat_settings import system_prompt
 
 if TYPE_CHECKING:
     from app.compare.conduct import Comparison
+    from app.compare.ways import Way
     from app.tui.screens.chat import ChatScreen
 
 NOTHING_TO_COMPARE: Final = "There is nothing to compare yet: ask something, and let the answer end."
@@ -55,4 +57,21 @@ def open_comparison(chat: ChatScreen) -> None:
     app = chat.slipstream
     drafts = partial(local_drafts, app, compared.load) if app.has_library else None
     screen = CompareScreen(app.engine, compared, title_of(question), context, drafts)
-    app.push_screen(screen, lambda way: chat.keep_way(way, loaded_others=screen.loaded_others))
+
+    def back(way: Way | None) -> None:
+        chat.keep_way(way, loaded_others=screen.loaded_others)
+        if screen.left_behind:
+            leave_behind(chat, screen.left_behind)
+
+    app.push_screen(screen, back)
+
+
+def leave_behind(chat: ChatScreen, words: str) -> None:
+    """A line below the last answer, until the chat is opened anew: no hint, which would be gone in seconds."""
+    from app.tui.widgets.turns import AnswerTurn, Plain
+
+    view = next((view for view in reversed(chat.transcript.views) if isinstance(view, AnswerTurn)), None)
+    if view is None:
+        chat.reply(words)
+    else:
+        view.mount(Plain(clean_line(words, 1000), classes="remark"), after=view.receipt)

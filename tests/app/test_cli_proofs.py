@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from app.chats.store import open_chats
+from app.tui.names import full_name
 from engine.client import EngineClient
 from engine.protocol import ExactnessMode, Finished, GenerateSettings, LoadSettings, Message, ModelFile, Sampling
 from engine.stats import FACTORS, FIGURES
@@ -264,10 +265,14 @@ def test_speeds_tells_what_the_store_knows(slipstream: Slipstream, home: Path, s
     answered(home, smol_path, mode="exact", answers=2, prompt="Tell a long story about a river.", tokens=48)
     done = slipstream("speeds")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.splitlines()[0] == smol_path.stem
-    assert "lookup, exact" in done.stdout
+    assert done.stdout.splitlines()[0] == f"{full_name(str(smol_path))} + lookup"
+    assert "lookup, exact settings, untested" in done.stdout
     (group,) = json.loads(slipstream("speeds", "--json").stdout)
-    assert (group["target"], group["speculation"], group["mode"]) == (str(smol_path), "lookup", "exact")
+    assert (group["target"], group["speculation"], group["mode"]) == (
+        str(smol_path),
+        "lookup",
+        "exact settings, untested",
+    )
     assert all(answer["decode_tokens_per_second"] > 0 for answer in group["answers"])
     assert all("other_cores" in answer for answer in group["answers"])
 

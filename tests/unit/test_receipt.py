@@ -8,6 +8,7 @@ from app import receipt, receipt_sheet
 from app.receipt_words import spoken
 from engine.protocol import GenerateSettings, ModelInfo, Receipt, SpeculationMode, TemplateInfo
 from engine.stats import FIGURES, DrafterStats, Stats
+from tests.app.tui import fake_client as fake
 
 FULL = Stats(
     output_tokens=512,
@@ -178,3 +179,15 @@ def test_a_refused_draft_is_one_line() -> None:
     words = "draft refused: vocabulary differs; lookup is used"
     lines = receipt.notes(make_receipt("lookup", "vocabulary differs", "auto", words))
     assert [line for line in lines if "refused" in line] == [words]
+
+
+def test_how_an_answer_ended_where_that_was_not_by_itself() -> None:
+    proof = fake.receipt()
+    limited = proof.model_copy(update={"settings": GenerateSettings(messages=(), max_tokens=FULL.output_tokens)})
+    noted = limited.model_copy(update={"notes": ("the context of 512 tokens is full",)})
+    at = "stopped at the limit: "
+    assert receipt.ended("length", FULL, limited) == f"{at}the token limit of {FULL.output_tokens:,} was reached"
+    assert receipt.ended("length", FULL, noted) == f"{at}the context of 512 tokens is full"
+    assert receipt.ended("length", FULL, proof) == f"{at}the end of the context was reached"
+    assert receipt.ended("length", FULL, None) == f"{at}which limit is not recorded"
+    assert (receipt.ended("cancelled", FULL, proof), receipt.ended("stop", FULL, proof)) == ("cancelled", "")

@@ -18,7 +18,7 @@ from app.clean import clean, clean_line
 from app.compare.causes import Cause, explain
 from app.compare.conduct import Comparison, conduct
 from app.compare.memory import memory_of
-from app.compare.report import busy_words, same_words
+from app.compare.report import busy_words, same_words, stopped_words
 from app.compare.runs import Run, RunFailed
 from app.compare.verdict import factor_legend, faster_way, first_fork, table, verdict
 from app.compare.ways import Way
@@ -60,6 +60,8 @@ class CompareScreen(Screen["Way | None"]):
         super().__init__()
         self.loaded_others = False
         """Whether another draft than the chat's may be loaded now."""
+        self.left_behind = ""
+        """What there is to say in the chat, where it was stopped between its runs."""
         self._drafts = drafts
         self.comparison = comparison
         self._engine, self._question, self._window = engine, title, context
@@ -160,8 +162,9 @@ class CompareScreen(Screen["Way | None"]):
             return
         latest = [self._latest(way) for way in comparison.ways]
         self.query_one(CompareHeader).show(comparison, self._warming, over=self._over)
-        for pane, run in zip(panes, latest, strict=True):
-            pane.show(run, latest[0], current=run is not None and run is self._current)
+        for at, (pane, run) in enumerate(zip(panes, latest, strict=True)):
+            others = latest[:1] if at else latest[1:]
+            pane.show(run, others, current=run is not None and run is self._current)
         self.query_one(CompareTable).show(comparison, table(comparison, self._memory))
         self.query_one(CurvePlot).show([run.curve if run else [] for run in latest])
         self._explain_factor()
@@ -244,8 +247,11 @@ class CompareScreen(Screen["Way | None"]):
             await asyncio.sleep(0.02)
 
     async def action_close(self) -> None:
-        """The chat needs the engine."""
+        """The chat needs the engine. What the runs showed that were made is left behind there."""
+        runs = not self._over
         await self._stop()
+        if runs and self.comparison.done < 1:
+            self.left_behind = stopped_words(self.comparison, self._memory)
         self.dismiss(None)
 
 

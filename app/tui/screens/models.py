@@ -110,7 +110,7 @@ class ModelsScreen(NoteActions):
 
     async def _read(self) -> None:
         """Read the list anew; news is said when it shows what that speaks of."""
-        listing = await aside(self.library.listing)
+        listing = await aside(self.library.listing, (self.target, self.draft))
         first = not self._listing.entries
         self._listing = listing
         self.query_one(ModelsHeader).listing = listing

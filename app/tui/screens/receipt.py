@@ -48,21 +48,26 @@ class ReceiptHeader(Line):
 class Measured(Sheet):
     """The left column: what was counted and timed."""
 
-    def __init__(self, stats: Stats, proof: Receipt | None) -> None:
+    def __init__(self, stats: Stats, proof: Receipt | None, figures: Figures | None = None) -> None:
         super().__init__()
-        self._stats, self._proof = stats, proof
+        self._stats, self._proof, self._figures = stats, proof, figures
 
     def lines(self, width: int) -> list[Content]:
         stats = self._stats
         curve = pace(stats.pace, width - 20)
         times = receipt_sheet.times(stats)
+        ended = receipt_sheet.ended(self._figures, stats, self._proof)
         blocks = [
             [*heading("speed"), *rows(receipt_sheet.speed(stats), width)],
             [*heading("over the answer"), *curve, *small(FIGURES["pace"], width)] if curve else [],
             [*heading("where the time went"), *time_bar(times, width), *rows(receipt_sheet.total(stats), width)]
             if times
             else [],
-            [*heading("tokens"), *rows(receipt_sheet.tokens(stats, self._proof), width)],
+            [
+                *heading("tokens"),
+                *rows(receipt_sheet.tokens(stats, self._proof), width),
+                *rows(ended, width, label=LABEL_OF_WORDS),
+            ],
         ]
         return _apart(blocks)
 
@@ -106,7 +111,7 @@ class ReceiptScreen(Screen[None]):
     def compose(self) -> ComposeResult:
         yield ReceiptHeader(self._proof)
         with VerticalScroll(id="receipt-sheets", can_focus=False), Horizontal(id="receipt-columns"):
-            yield Measured(self._stats, self._proof)
+            yield Measured(self._stats, self._proof, self._figures)
             yield Made(self._stats, self._proof, no_proof(self._figures))
         yield NoticeLine()
         yield KeyBar()

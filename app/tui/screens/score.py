@@ -176,7 +176,7 @@ class ScoreScreen(Screen[None]):
             self._fail(f"The score ended by a fault of Slipstream's own ({type(error).__name__}).")
         else:
             self.query_one(ScoreCard).show(card)
-            self.query_one(GainChart).show(card.curve)
+            self.query_one(GainChart).show(card.curve, card.curve_title)
             self.query_one("#card-and-chart").display = True
             self.query_one(ScoreRuns).display = False
             self._end("done")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import wrap
 from typing import Final
 
 from textual.content import Content
@@ -22,10 +23,11 @@ class GainChart(Sheet):
     """Nothing where nothing was measured."""
 
     _curve: Sequence[tuple[int, float]] = ()
+    _title = ""
 
-    def show(self, curve: Sequence[tuple[int, float]]) -> None:
+    def show(self, curve: Sequence[tuple[int, float]], title: str) -> None:
         """(draft length, times as fast as plain decoding) of each length that is known."""
-        self._curve, self._drawn = curve, (0, [])
+        self._curve, self._title, self._drawn = curve, title, (0, [])
         self.refresh(layout=True)
 
     def lines(self, width: int) -> list[Content]:
@@ -34,8 +36,7 @@ class GainChart(Sheet):
         gains = dict(self._curve)
         longest, top = max(gains), max(1.0, *gains.values())
         even = min(HEIGHT - 1, int(HEIGHT / top))
-        title = "expected gain while decoding, by longest draft"
-        lines = [Content.styled(title, "bold $foreground"), Content()]
+        lines = [*(Content.styled(line, "bold $foreground") for line in wrap(self._title, width)), Content()]
         lines += [_row(gains, longest, top, row, even) for row in range(HEIGHT - 1, -1, -1)]
         best = max(gains, key=lambda length: gains[length])
         labels = (

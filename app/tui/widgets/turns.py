@@ -215,10 +215,9 @@ class AnswerTurn(SelectableTurn):
         stats = figures.stats() if figures else None
         notes = [clean_line(note, 400) for note in receipt.notes(stored)] if stored else []
         if figures and figures.finish_reason == "length":
-            full = next((note for note in notes if note.startswith("the context ") and note.endswith(" is full")), "")
-            notes = [note for note in notes if note != full]
-            limit = "cut off: the token limit or the end of the context was reached"
-            self.error.show(FULL.format(why=full) if full else limit)
+            why = clean_line(receipt.which_limit(stats, stored), 400)
+            notes = [note for note in notes if note != why]
+            self.error.show(FULL.format(why=why) if receipt.is_full(why) else f"cut off: {why}")
             self.error.add_class("calm")
         if stats is not None and stats.output_tokens:
             self.receipt.display = True

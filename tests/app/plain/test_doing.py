@@ -14,7 +14,7 @@ from app.tui import commands
 from app.tui.clipboard import Tool
 from engine.protocol import GenerateSettings, Sampling
 from tests.app.plain.harness import talk
-from tests.app.tui.fake_client import FakeClient, answer, ends, reads, says, stats
+from tests.app.tui.fake_client import FakeClient, answer, ends, reads, receipt, says, stats
 from tests.app.tui.fake_shelf import DRAFT_PATH, MISTRAL_PATH, FakeShelf
 from tests.app.tui.stored_chats import fill
 
@@ -103,10 +103,22 @@ async def test_what_is_complete_does_not_go_on() -> None:
         )
     cut = FakeClient(scripts=[[reads(3, 3), *says("One"), ends("One", reason="length")], answer(" two.")])
     async with talk(cut) as it:
-        assert "Cut off: the token limit or the end of the context was reached. /continue goes on.\n" in await it.types(
-            "x"
-        )
+        assert "Cut off: the end of the context was reached. /continue goes on.\n" in await it.types("x")
+        assert "\nended: stopped at the limit: the end of the context was reached\n" in await it.types("/receipt")
         assert (await it.types("/continue")).startswith("SmolLM2-135M> One two.\n")
+
+
+async def test_in_lines_it_is_said_which_limit_cut_an_answer() -> None:
+    limited = receipt().model_copy(update={"settings": GenerateSettings(messages=(), max_tokens=12)})
+    full = receipt(notes=("the context of 256 tokens is full",))
+    scripts = [answer("One", reason="length", proof=proof) for proof in (limited, full)]
+    async with talk(FakeClient(scripts=scripts)) as it:
+        said = await it.types("x")
+        assert "\nCut off: the token limit of 12 was reached. /continue goes on.\n" in said
+        assert "\nended: stopped at the limit: the token limit of 12 was reached\n" in await it.types("/receipt")
+        said = await it.types("x")
+        assert "\nCut off: the context of 256 tokens is full. /context makes room, then /continue goes on.\n" in said
+        assert said.count("is full") == 1
 
 
 async def test_the_whole_receipt() -> None:

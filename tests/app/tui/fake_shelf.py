@@ -91,6 +91,8 @@ class FakeShelf:
     moving: dict[str, Getting] = field(default_factory=dict)
     did: list[tuple[str, str]] = field(default_factory=list)
     closed: bool = False
+    used: tuple[str, str] = ("", "")
+    """The pair that answers, as the list was last asked for it."""
     arrived: str = ""
     """What the details say of a download."""
 
@@ -98,7 +100,8 @@ class FakeShelf:
         self.hub_answers.set()
         self.looks.set()
 
-    def listing(self) -> Listing:
+    def listing(self, used: tuple[str, str] = ("", "")) -> Listing:
+        self.used = used
         if self.listing_error:
             raise ShelfError(self.listing_error)
         return Listing(

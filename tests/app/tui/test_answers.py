@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.protocol import Loaded, Loading
+from engine.protocol import GenerateSettings, Loaded, Loading
 from tests.app.tui.fake_client import (
     FakeClient,
     Wait,
@@ -86,10 +86,13 @@ async def test_everything_done_otherwise_than_asked_is_said() -> None:
 
 
 async def test_the_limit_that_cut_an_answer_is_said() -> None:
-    client = FakeClient([answer("half", reason="length")])
+    limited = receipt().model_copy(update={"settings": GenerateSettings(messages=(), max_tokens=12)})
+    client = FakeClient([answer("half", reason="length"), answer("half", reason="length", proof=limited)])
     async with chat(client) as it:
         await it.ask("go")
-        await it.sees("half", "cut off: the token limit or the end of the context was reached")
+        await it.sees("half", "cut off: the end of the context was reached")
+        await it.ask("go")
+        await it.sees("cut off: the token limit of 12 was reached")
 
 
 async def test_slower_than_plain_is_said() -> None:

@@ -107,6 +107,7 @@ async def test_a_pasted_path_is_a_message() -> None:
         ("/top-k 5", "top-k 40 → 5, in this chat.", {"top_k": 5}),
         ("/top-p 0.5", "top-p 0.95 → 0.5, in this chat.", {"top_p": 0.5}),
         ("/min-p 0", "min-p 0.05 → 0, in this chat.", {"min_p": 0.0}),
+        ("/temp 0.7", "temp is 0.7 already, in this chat.", {"temperature": 0.7}),
         ("/seed 7", "seed random → 7, in this chat.", {"seed": 7}),
         ("/draft-max 4", "draft-max auto → 4, in this chat.", {"draft_max": 4}),
         ("/max-tokens 100", "max-tokens none → 100, in this chat.", {"max_tokens": 100}),
@@ -199,6 +200,8 @@ async def test_new_help_theme_colours_latest_and_copy() -> None:
         await it.send("/theme slipstream-light")
         await it.sees("theme slipstream-dark → slipstream-light, until Slipstream ends")
         assert it.app.theme == LIGHT.name
+        await it.send("/theme slipstream-light")
+        await it.sees("The theme is slipstream-light already.")
         await it.send("/colours")
         await it.until(lambda: it.app.theme == DARK.name)
         await it.send("/copy")

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import pytest
+from textual.content import Content
+from textual.widgets import Static
 
+from app.compare.runs import Run
 from app.compare.ways import Way
 from app.tui.screens.compare import CompareScreen
-from app.tui.widgets.answer_pane import AnswerPane, common
+from app.tui.widgets.answer_pane import AnswerPane, common, differs_at
 from engine.protocol import ErrorCode, Loaded
+from engine.stats import DrafterStats
 from tests.app.tui.fake_client import FakeClient, Step, Wait, answer, ends, failure, pair, receipt, says, stats
 from tests.app.tui.harness import Chat, chat
 
@@ -111,6 +115,73 @@ async def test_esc_stops_what_runs_and_the_chat_goes_on() -> None:
         assert it.client.cancels > 0
         await it.ask("Are you there?")
         assert [role for role, _, _ in it.stored] == ["user", "assistant", "user", "assistant"]
+
+
+async def test_what_finished_runs_showed_is_left_behind_in_the_chat() -> None:
+    script = [*comparison(2.0, 1.5)[:5], [*says("The Vol"), Wait("never"), ends("The Volga.")]]
+    async with chat(FakeClient(script), size=(120, 40)) as it:
+        await begun(it)
+        await it.sees("run 3/6")
+        await it.pilot.press("escape")
+        await it.until(lambda: it.app.screen is it.screen, "the chat")
+        await it.sees(
+            "Compare was stopped after 2 runs of 6. auto was 1.33x as fast as off in one run: too few to say more. "
+            "Identical: 3 tokens in all 2 runs, exact."
+        )
+        assert [text for _, _, text in it.stored] == ["And the longest one?", "The Volga."]
+
+
+async def test_within_the_first_round_it_is_said_which_way_is_missing() -> None:
+    script = [*comparison(2.0, 1.5)[:4], [*says("The Vol"), Wait("never"), ends("The Volga.")]]
+    async with chat(FakeClient(script), size=(120, 40)) as it:
+        await begun(it)
+        await it.sees(
+            "run 2/6",
+            "The first round is not through yet: auto has not run to the end. Nothing can be said of the speed.",
+        )
+
+
+async def test_the_heading_of_an_answer_names_who_proposed_not_who_might_have() -> None:
+    alone = DrafterStats(
+        drafts=2, drafted=3, accepted=2, rejected=1, accepted_by_position=(2,), verified_by_position=(3,)
+    )
+    proof = receipt("lookup+draft").model_copy(update={"mode": "exact"})
+
+    def on() -> list[Step]:
+        figures = stats(3, accepted=2, rejected=1, total_seconds=1.5, drafters={"lookup": alone})
+        return [*says(TEXT), ends(TEXT, figures=figures, proof=proof).model_copy(update={"token_ids": (1, 2, 3)})]
+
+    script = [on() if at in (2, 4, 5, 7) else step for at, step in enumerate(comparison(2.0, 1.5))]
+    async with chat(FakeClient(script), size=(120, 40)) as it:
+        await begun(it)
+        await it.sees("done, 3 runs of each way")
+        heads = [str(pane.query_one(".way", Static).content) for pane in it.app.screen.query(AnswerPane)]
+        assert heads == ["off", "auto  lookup"]
+
+
+async def test_what_differs_is_marked_in_both_panes() -> None:
+    other = "The Volga is the longest river of all."
+    async with chat(FakeClient(comparison(2.0, 1.5, other=other)), size=(120, 40)) as it:
+        await begun(it)
+        await it.sees("done, 3 runs of each way")
+        shown = [pane.query_one(".text", Static).content for pane in it.app.screen.query(AnswerPane)]
+        marked = [
+            [text.plain[span.start : span.end] for span in text.spans if span.style == "$differing"]
+            for text in shown
+            if isinstance(text, Content)
+        ]
+        assert marked == [["in Europe."], ["of all."]]
+
+
+def test_an_answer_that_is_on_its_way_does_not_differ_by_its_end() -> None:
+    def said(text: str, *, ended: bool = True) -> Run:
+        return Run(Way("off"), 0, text=text, finish_reason="stop" if ended else "")
+
+    assert differs_at(said("The Volga"), said("The Vol", ended=False)) is None
+    assert differs_at(said("The Vol", ended=False), said("The Volga")) is None
+    assert differs_at(said("The Volga"), said("The Vol")) == 7
+    assert differs_at(said("The Volga"), said("The Don", ended=False)) == 4
+    assert differs_at(said("The Volga"), said("The Volga")) is None
 
 
 async def test_nothing_of_a_comparison_enters_the_chat() -> None:

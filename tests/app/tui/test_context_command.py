@@ -173,6 +173,8 @@ async def test_what_happens_when_it_is_full_is_set_for_one_chat_and_shown() -> N
             "overflow ask → drop-oldest, in this chat: when it is full, the model sees the newest turns only; "
             "all stay in the chat."
         )
+        await it.send("/overflow drop-oldest")
+        await it.sees("overflow is drop-oldest already, in this chat")
         await it.ask("one")
         await it.send("/overflow")
         await it.sees("overflow is drop-oldest: when this chat is full, the model sees the newest turns only")

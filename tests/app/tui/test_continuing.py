@@ -45,7 +45,7 @@ async def test_an_answer_goes_on_behind_its_tokens_and_the_one_before_stays() ->
     client = FakeClient([begun(), answer("time.", proof=continued())])
     async with chat(client, size=(120, 34)) as it:
         await it.ask("a story")
-        await it.sees("cut off: the token limit or the end of the context was reached")
+        await it.sees("cut off: the end of the context was reached")
         await it.pilot.press("alt+up")
         await it.until(lambda: "g go on" in it.footer)
         await press(it, "g")

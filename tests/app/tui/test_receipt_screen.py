@@ -12,9 +12,9 @@ from app import receipt_sheet
 from app.chats.proof import NO_PROOF
 from app.tui.screens.receipt import ReceiptScreen
 from app.tui.widgets.sheet import Sheet, time_bar
-from engine.protocol import Sampling
+from engine.protocol import GenerateSettings, Sampling
 from engine.stats import FIGURES, Stats
-from tests.app.tui.fake_client import FakeClient, Wait, answer, counts, reads, says, stats
+from tests.app.tui.fake_client import FakeClient, Wait, answer, counts, reads, receipt, says, stats
 from tests.app.tui.harness import Chat, chat
 from tests.app.tui.samples import full_receipt, full_stats
 
@@ -94,6 +94,16 @@ async def test_each_drafter_and_each_position() -> None:
             "percent accepted 85 69 58 43",
         ):
             assert words in words_of(it)
+
+
+async def test_an_answer_that_was_cut_says_by_what() -> None:
+    limited = receipt().model_copy(update={"settings": GenerateSettings(messages=(), max_tokens=12)})
+    client = FakeClient([answer("The Volga.", reason="length", proof=limited)])
+    async with chat(client, size=(120, 160)) as it:
+        await it.ask("Which river is longest?")
+        it.screen.action_receipt()
+        await it.until(lambda: isinstance(it.app.screen, ReceiptScreen) and it.app.screen.query(Sheet))
+        assert "ended stopped at the limit: the token limit of 12 was reached" in words_of(it)
 
 
 async def test_c_copies_the_receipt_as_json() -> None:

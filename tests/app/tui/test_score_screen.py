@@ -10,6 +10,7 @@ from app.chats.store import open_chats
 from app.score.measuring import bundled_tasks
 from app.tui.screens.models import ModelsScreen
 from app.tui.screens.score import ScoreScreen
+from app.tui.widgets.gain_chart import GainChart
 from engine.files.fingerprint import fingerprint
 from engine.protocol import ErrorCode, LoadSettings, ModelFile
 from engine.stats import DrafterStats
@@ -72,13 +73,20 @@ async def test_rows_verdict_and_plot_of_the_pair_in_use() -> None:
             "+ longer passes 1.30 checking four tokens costs little more than one: V(2) 1.10 V(4) 1.30 V(8) 2.60",
             "2.00x on whole answers (2.00 to 2.00).",
             "What limits it: how many proposals are right; nothing here speaks against it.",
-            "expected gain while decoding, by longest draft",
+            "expected gain of lookup while decoding, by longest draft",
         )
         assert {settings.max_tokens for settings in client.asked} == {16, 64}
         assert all(settings.fresh for settings in client.asked)
         await it.pilot.press("escape")
         await it.until(lambda: isinstance(it.app.screen, ModelsScreen), "the models")
         assert {load.target.path for load in client.loaded} == {STARTER.target}
+
+
+def test_the_title_of_the_plot_is_whole_where_there_is_little_room() -> None:
+    chart = GainChart()
+    chart.show([(0, 1.0), (1, 0.8)], "expected gain of the draft model while decoding, by longest draft")
+    lines = [line.plain for line in chart.lines(44)]
+    assert lines[:2] == ["expected gain of the draft model while", "decoding, by longest draft"]
 
 
 async def test_another_pair_is_loaded_for_it_and_the_chats_own_comes_back() -> None:

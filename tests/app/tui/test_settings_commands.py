@@ -97,6 +97,7 @@ class TestSystemPrompts:
         async with chat(client, by_name=by_name, size=(140, 34)) as it:
             await replies(it, "/system brief", f'System prompt none → brief ("{BRIEF}"), in this chat.')
             assert own(it) == {"system": BRIEF, "system_name": "brief"}
+            await replies(it, "/system brief", f'System prompt is brief ("{BRIEF}") already, in this chat.')
             await replies(it, "/system Brief", f'brief ("{BRIEF}") → "Brief", in this chat.')
             await replies(it, "/system pirate", 'System prompt "Brief" → pirate ("Talk like a pirate. Always.")')
             await it.ask("hi")

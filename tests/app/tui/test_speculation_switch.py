@@ -131,6 +131,8 @@ async def test_what_is_chosen_holds_for_new_chats_and_the_next_start(tmp_path: P
         await it.ask("first")
         await it.send("/spec lookup")
         await it.sees("speculation auto → lookup, in this chat and in new ones.")
+        await it.send("/spec lookup")
+        await it.sees("speculation is lookup already.")
         assert memory.read().speculation == "lookup"
         await it.pilot.press("ctrl+n")
         await it.until(lambda: it.screen.chat.empty)
@@ -139,6 +141,14 @@ async def test_what_is_chosen_holds_for_new_chats_and_the_next_start(tmp_path: P
         await it.pilot.press("ctrl+t", "home", "enter")
         await it.sees("speculation lookup → off, in this chat and in new ones.")
         assert memory.read().speculation == "off"
+
+
+async def test_what_a_chat_had_alone_may_be_chosen_for_new_ones(tmp_path: Path) -> None:
+    async with chat(FakeClient([answer("ok")]), memory=Memory(tmp_path / "last.json")) as it:
+        await it.ask("first")
+        it.screen.keep_settings({"speculation": "lookup"})
+        await it.send("/spec lookup")
+        await it.sees("speculation is lookup already, from now on in new chats, too.")
 
 
 @pytest.mark.parametrize("origin", ["settings.toml", "command line"])

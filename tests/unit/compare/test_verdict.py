@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
+from dataclasses import replace
 
 import pytest
 
+from app.compare.causes import Cause
 from app.compare.conduct import Comparison, conduct
-from app.compare.report import as_json, as_text, busy_words, same_words
+from app.compare.report import as_json, as_text, busy_words, same_words, stopped_words
+from app.compare.sides import side_words
 from app.compare.verdict import faster_way, identical, table, verdict
 from app.compare.ways import Way, read_ways
+from app.receipt import wide
 from engine.protocol import GenerateSettings, ModelFile
 from tests.unit.compare.engines import PaperEngine
 from tests.unit.compare.test_conduct import LOAD, WANTED
@@ -140,6 +144,80 @@ def test_without_a_whole_round_nothing_is_said() -> None:
     comparison = Comparison((OFF, AUTO), WANTED, LOAD)
     assert verdict(comparison, MEMORY) == "No way has run to its end yet; nothing can be said."
     assert same_words(comparison, None) == "There are no two answers to compare yet."
+
+
+@pytest.mark.parametrize(
+    ("whole", "stopped", "words"),
+    [
+        (1, False, "The first round is not through yet: lookup and auto have not run to the end."),
+        (2, False, "The first round is not through yet: auto has not run to the end."),
+        (2, True, "The first round was not through: auto has not run to the end."),
+    ],
+)
+def test_within_the_first_round_the_ways_that_are_missing_are_named(whole: int, stopped: bool, words: str) -> None:
+    comparison = alike((OFF, Way("lookup"), AUTO), ())
+    for run in comparison.runs[whole:]:
+        run.finish_reason = ""
+    comparison.stopped = stopped
+    assert verdict(comparison, (1, 1, 1)) == f"{words} Nothing can be said of the speed."
+
+
+def test_what_was_made_before_a_stop_is_told() -> None:
+    comparison = made([9, 2.0, 2.0, 2.0], [9, 1.0, 1.0, 1.0])
+    for run in comparison.runs[3:]:
+        run.finish_reason = "cancelled"
+    comparison.stopped = True
+    assert stopped_words(comparison, MEMORY) == (
+        "Compare was stopped after 3 runs of 6. auto was 2.00x as fast as off in one run: too few to say more. "
+        "Identical: 3 tokens in all 3 runs, exact."
+    )
+    for run in comparison.runs:
+        run.finish_reason = "cancelled"
+    assert stopped_words(comparison, MEMORY) == ""
+
+
+def test_a_share_is_whole_only_where_nothing_was_rejected() -> None:
+    comparison = made([9, 2.0], [9, 1.0], counted=lambda settings: {"accepted": 533, "rejected": 2, "coverage": 0.999})
+    rows = {row.name: row for row in table(comparison, MEMORY)}
+    assert rows["accepted"].cells[1] == "99 % (533/535)", "as in the line under an answer"
+    assert rows["of the answer"].cells[1] == "99 %"
+    run = comparison.of(AUTO)[0]
+    assert "accepted 99 % (533/535)" in wide(run.stats, "lookup")
+    comparison = made([9, 2.0], [9, 1.0], counted=lambda settings: {"accepted": 1, "rejected": 400, "coverage": 0.001})
+    rows = {row.name: row for row in table(comparison, MEMORY)}
+    assert (rows["accepted"].cells[1], rows["of the answer"].cells[1]) == ("1 % (1/401)", "1 %")
+
+
+def answered(ways: tuple[Way, ...], ids: dict[str, tuple[int, ...]]) -> Comparison:
+    """One run of each way, by its label."""
+    load = LOAD.model_copy(update={"draft": ModelFile(path="/m/d.gguf")})
+    label = {(way.mode, way.draft_max): way.label for way in ways}
+    engine = PaperEngine(ids=lambda settings: ids[label[settings.speculation, settings.draft_max]])
+    return asyncio.run(conduct(engine, Comparison(ways, WANTED, load, 1)))
+
+
+def test_of_more_than_two_ways_it_is_said_which_answer_each_is_like() -> None:
+    ways = (OFF, Way("lookup"), Way("draft"), AUTO)
+    same, other, third = (5, 6, 7), (5, 8, 7), (5, 9)
+    comparison = answered(ways, {"off": same, "lookup": same, "draft": other, "auto": third})
+    assert same_words(comparison, None) == (
+        "The answers differ from token 2 on. There lookup is like off, auto is like neither."
+    )
+    found = as_json(comparison, (1, 1, 1, 1), Cause(1, (6, 8), None, None, "words"))
+    assert found["sides"] == {"off": (6,), "lookup": (6,), "draft": (8,), "auto": (9,)}
+    assert (found["difference"]["place"], found["difference"]["token_number"]) == (1, 2)
+    comparison = answered(ways, {"off": same, "lookup": other, "draft": other, "auto": other})
+    assert same_words(comparison, None).endswith("There draft and auto are like lookup.")
+    comparison.runs[-1].token_ids = same
+    comparison.runs.append(replace(comparison.runs[-1], token_ids=other))
+    assert same_words(comparison, None).endswith("There draft is like lookup, auto is not the same in all runs.")
+    assert side_words(answered((OFF, AUTO), {"off": same, "auto": other})) == "", "both are named"
+    assert side_words(answered((OFF, AUTO), {"off": same, "auto": same})) == ""
+
+
+def test_one_token_is_one() -> None:
+    comparison = answered((OFF, AUTO), {"off": (5,), "auto": (5,)})
+    assert same_words(comparison, None) == "Identical: 1 token in all 2 runs, exact."
 
 
 def test_identical_is_what_was_compared() -> None:

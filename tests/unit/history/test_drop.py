@@ -33,6 +33,22 @@ def test_a_longer_conversation_is_named_where_there_are_none_like_it() -> None:
     assert words(answer, steady()) == expected
 
 
+def test_a_context_that_is_similar_and_much_longer_is_named_before_nothing_is() -> None:
+    earlier = steady(8, context=128)
+    told = judge(past(NEW, 12.0, context=488), earlier)
+    assert told is not None
+    assert told.words == ("12 tok/s, usually 19 here: the conversation is longer, 488 tokens instead of 128")
+    other = judge(past(NEW, 12.0, context=488, setup={**SETUP, "the number of threads": "1"}), earlier)
+    assert other is not None
+    assert other.cause is not None
+    assert other.cause.kind == "setup", "a likelier cause than a few hundred tokens"
+    for little in (250, 383):
+        told = judge(past(NEW, 12.0, context=little), earlier)
+        assert told is not None
+        assert told.cause is not None
+        assert told.cause.kind == "unknown"
+
+
 def test_with_enough_long_conversations_only_those_count() -> None:
     earlier = [*steady(8, 12.5, context=6000), *steady(8, 19.0)]
     verdict = judge(past(NEW, 12.0, context=6100), earlier)

@@ -13,6 +13,7 @@ from app.chats.readonly import UnreadableStoreError
 from app.chats.store import ChatStore, open_chats
 from app.history.groups import History
 from app.history.past import _QUERY, Mode, Past, read_past
+from engine.exactness import UNTESTED_BADGE
 from tests.unit.history.test_speeds import answered
 
 
@@ -36,6 +37,19 @@ def test_an_answer_with_what_its_speed_depends_on(file: Path) -> None:
     assert answer.setup["the number of threads"] == "2"
     assert answer.other_cores is None
     assert "the build of llama.cpp" not in answer.setup
+
+
+def test_names_and_modes_are_those_of_the_receipts(file: Path) -> None:
+    store = open_chats(file, lambda notice: None)
+    answered(store, "/m/SmolLM2-135M-Instruct.Q4_1.gguf", 10.0, draft="/m/smollm2-135m-q2_k.gguf")
+    answered(store, "/m/SmolLM2-135M-Instruct.Q4_1.gguf", 10.0)
+    store.close()
+    with contextlib.closing(sqlite3.connect(file)) as db, db:
+        db.execute("UPDATE figures SET receipt = json_set(receipt, '$.mode', ?)", (UNTESTED_BADGE,))
+    alone, drafted = read_past(file).answers
+    assert drafted.pair == "SmolLM2-135M Q4_1 + smollm2-135m q2_k"
+    assert alone.pair == "SmolLM2-135M Q4_1 + lookup"
+    assert (drafted.tested, drafted.mode.exact) == (False, True)
 
 
 def test_a_context_is_never_more_than_full(file: Path) -> None:

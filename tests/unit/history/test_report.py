@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
 from app.history.groups import History
-from app.history.past import Mode
+from app.history.past import Mode, PastAnswer
 from app.history.report import NOTHING, as_json, as_text
 from app.library.speed_facts import speed_facts
 from tests.unit.history.answers import past, steady
@@ -14,16 +16,32 @@ HISTORY = History([past(100, 9.0, other_cores=1.0), *steady(7), *steady(1, 18.0,
 
 def test_a_line_for_each_mode_and_a_sentence_about_the_drop() -> None:
     lines = list(as_text(HISTORY))
-    assert lines[0] == "SmolLM2"
+    assert lines[0] == "SmolLM2 + lookup"
     assert lines[1] == "  auto, exact              ███████▄  19 tok/s, 9.0 to 19 in 8 answers"
     assert lines[2].startswith("  The last answer: 9.0 tok/s, usually 19 here: other programs used ")
     assert lines[3].endswith("18 tok/s in one answer")
 
 
-def test_each_pair_stands_apart_and_is_called_by_its_files() -> None:
-    other = past(200, 30.0, draft="/m/Qwen3-0.6B-Q8_0.gguf", marks=("f", "d"))
+def test_each_pair_stands_apart_and_is_called_as_in_its_receipts() -> None:
+    other = past(200, 30.0, draft="/m/Qwen3-0.6B-Q8_0.gguf", draft_name="Qwen3-0.6B Q8_0", marks=("f", "d"))
     lines = list(as_text(History([other, *steady(2)])))
-    assert (lines[0], lines[2], lines[3]) == ("SmolLM2 + Qwen3-0.6B-Q8_0", "", "SmolLM2")
+    assert (lines[0], lines[2], lines[3]) == ("SmolLM2 + Qwen3-0.6B Q8_0", "", "SmolLM2 + lookup")
+
+
+@pytest.mark.parametrize(
+    ("answers", "words"),
+    [
+        ([past(2, 19.0, tested=False), past(1, 19.0, tested=False)], "exact settings, untested"),
+        ([past(2, 19.0), past(1, 19.0, tested=False)], "exact settings, partly untested"),
+        ([past(1, 19.0)], "exact"),
+        ([past(1, 19.0, mode=Mode("auto", exact=False))], "fast"),
+    ],
+)
+def test_a_mode_is_called_as_the_receipts_call_it(answers: list[PastAnswer], words: str) -> None:
+    history = History(answers)
+    assert list(as_text(history))[1].startswith(f"  auto, {words}  ")
+    assert [one["mode"] for one in as_json(history)] == [words]
+    assert next(speed_facts(history.of_files("/m/smol.gguf"))).text.startswith(f"auto, {words}  ")
 
 
 def test_nothing_yet() -> None:
@@ -49,9 +67,10 @@ def test_files_are_known_again_by_what_they_are() -> None:
     assert history.of_files("/m/none.gguf") == ()
 
 
-def test_without_a_draft_of_its_own_a_target_shows_what_it_did_with_one() -> None:
+def test_a_pair_shows_its_own_answers_only() -> None:
     drafted = past(50, 30.0, draft="/m/d.gguf", marks=("f", "d"))
-    assert History([drafted]).of_files("/m/smol.gguf")[0].rates == (30.0,)
+    assert History([drafted]).of_files("/m/smol.gguf") == (), "they were made with a draft"
+    assert History([drafted]).of_files("/m/smol.gguf", "/m/d.gguf")[0].rates == (30.0,)
     assert History([drafted, *steady(1)]).of_files("/m/smol.gguf")[0].rates == (19.0,)
     assert History(steady(1)).of_files("/m/smol.gguf", "/m/d.gguf") == ()
 

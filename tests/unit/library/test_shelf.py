@@ -13,6 +13,7 @@ from app.library.origins import read_origin
 from app.library.records import Phase, ShelfError, State
 from app.library.room import Room
 from app.library.shelf import Shelf
+from app.tui.model_choice import uses
 from engine.files.fit import ON_EACH_GPU
 from engine.protocol import Device
 from tests.fixtures.homes import ONE_TARGET, OTHER_TARGET, SHARED_DRAFT, Home
@@ -155,6 +156,31 @@ def test_details_say_how_fast_a_model_was_here(home: Home, shelf: Shelf) -> None
     assert [label for label, _, _ in facts[:3]] == ["about", "speed here", ""]
     assert facts[1][1] == "auto, exact  ▇██▇█▄  40 tok/s, 20 to 43 in 6 answers"
     assert facts[2][1:] == ("The last answer: 20 tok/s, usually 41 here: the cause was not measured.", "warn")
+
+
+def test_a_pair_that_was_put_together_by_hand_has_a_row_with_its_own_speed(
+    home: Home, shelf: Shelf, tmp_path: Path
+) -> None:
+    home.put("mine.gguf", home.files[OTHER_TARGET])
+    mine, draft = entry(shelf, "mine"), tmp_path / "elsewhere-Q8_0.gguf"
+    draft.write_bytes(home.files[ONE_TARGET])
+    store = open_chats(paths.chats_file(), lambda notice: None)
+    for rate in (40.0, 42.0, 41.0):
+        answered(store, mine.target, rate, draft=str(draft))
+    store.close()
+    assert entry(shelf, "mine").speed is None, "with a draft it is another pair"
+    assert "speed here" not in [fact.label for fact in shelf.details("mine")]
+    used = (mine.target, str(draft))
+    listing = shelf.listing(used)
+    row = listing.entries[0]
+    assert (row.target, row.draft, row.speed) == (*used, 41.0)
+    assert row.title == f"{mine.title} + elsewhere F32"
+    assert uses(listing, *used) == {row.key: "in use"}
+    facts = {fact.label: fact.text for fact in shelf.details(row.key)}
+    assert facts["speed here"] == "auto, exact  ███  41 tok/s, 40 to 42 in 3 answers"
+    assert facts["draft"] == f"elsewhere F32, {draft}"
+    for without in ((mine.target, ""), (mine.target, str(tmp_path / "gone.gguf"))):
+        assert shelf.listing(without).find(row.key) is None
 
 
 # ---------------------------------------------------------------------------------------------------- in order

@@ -13,7 +13,7 @@ from app.compare.suite import Task
 from app.compare.ways import Way
 from app.score.card import Measured, judge
 from app.score.told import as_json, as_text, best_words
-from engine.protocol import GenerateSettings, Message, SelfTestResult
+from engine.protocol import GenerateSettings, Message, ModelFile, SelfTestResult
 from tests.app.tui.fake_client import model, pair
 from tests.unit.compare.engines import PaperEngine
 from tests.unit.compare.test_conduct import LOAD, WANTED
@@ -136,6 +136,28 @@ def test_rows_of_a_draft_are_there_only_with_a_draft() -> None:
     assert "memory" not in names
     names = [row.name for row in judge(measured(1.0, result=outcome_of(), drafts=True)).rows]
     assert names.index("a proposal") < names.index("break-even") < names.index("memory")
+
+
+def test_what_a_draft_costs_is_not_watered_down_by_lookup() -> None:
+    def counted(settings: GenerateSettings) -> dict[str, object]:
+        return {"drafted": 10, "draft_seconds": {"draft": 0.08, "lookup": 0.0001}.get(settings.speculation, 0.0)}
+
+    load = LOAD.model_copy(update={"draft": ModelFile(path="/m/d.gguf")})
+    bench = Bench(TASKS, (Way("off"), Way("lookup"), Way("draft"), Way("auto")), WANTED, load, 1)
+    asyncio.run(run_bench(PaperEngine(counted=counted), bench))
+    found = Measured(pair(draft=model("/m/d.gguf", "Tiny")), outcome_of(), bench, 1, 0.0, own_chats=False)
+    values = {row.name: row.value for row in judge(found).rows}
+    assert values["a proposal"] == "0.80"
+
+
+def test_the_plot_says_whose_gain_it_shows() -> None:
+    for drafts, whose, words in ((False, "lookup", "lookup"), (True, "draft", "the draft model")):
+        found = measured(1.0, result=outcome_of(), drafts=drafts)
+        card = judge(found)
+        title = f"expected gain of {words} while decoding, by longest draft"
+        assert card.curve_title == title
+        assert title in as_text(card, found)
+        assert as_json(card, found)["curve_of"] == whose
 
 
 def test_without_a_self_test_nothing_is_claimed_about_passes() -> None:
