@@ -9,6 +9,7 @@ from typing import Final, Literal
 from app.chats.proof import NO_TOKENS
 from app.compare.order import fork
 from app.compare.runs import Engine
+from app.receipt_words import many
 from app.replay.circumstances import differences, file_trouble
 from app.replay.contents import other_contents
 from app.replay.kept import KeptAnswer
@@ -240,7 +241,7 @@ def _words(answer: KeptAnswer, outcome: Outcome) -> str:
     if outcome.undrafted is not None:
         how += f", by lookup alone since the draft model of then could not propose ({outcome.undrafted.rstrip('.')})"
     if outcome.place is None:
-        return f"Identical: {outcome.compared:,} tokens made again {how}."
+        return f"Identical: {many(outcome.compared, 'token')} made again {how}."
     words = f"Different from token {outcome.place + 1} of {len(answer.token_ids):,} on, made again {how}."
     if outcome.circumstances:
         return f"{words} {outcome.circumstances[0].rstrip('.')}; that is the likely cause."

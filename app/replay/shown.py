@@ -74,7 +74,7 @@ def as_text(answer: KeptAnswer) -> list[str]:
     ]
     for place, token in enumerate(receipt.prompt_ids):
         lines.append(_line(place, token, "cache" if place < _cached(answer) else "", pieces))
-    lines += ["", f"what it said: {len(answer.token_ids):,} tokens, ended by {answer.finish_reason}"]
+    lines += ["", f"what it said: {len(answer.token_ids):,} tokens, {_ended(answer)}"]
     start = len(receipt.prompt_ids)
     for place, (token, source) in enumerate(zip(answer.token_ids, answer.sources, strict=False)):
         lines.append(_line(start + place, token, SOURCES.get(source, source), pieces))
@@ -117,6 +117,10 @@ def details(answer: KeptAnswer, outcome: Outcome) -> list[str]:
             shares = [f", {finely(found.expected_probability)} by the model", f", {finely(found.chosen_probability)}"]
         lines.append(f"then {names[0]}{shares[0]}; now {names[1]}{shares[1]}")
     return lines + [words for words in outcome.circumstances if words not in outcome.words]
+
+
+def _ended(answer: KeptAnswer) -> str:
+    return figures.ended(answer.finish_reason, answer.stats, answer.receipt) or f"ended by {answer.finish_reason}"
 
 
 def _named(pieces: Pieces | None, token: int | None) -> str:

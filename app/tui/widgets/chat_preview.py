@@ -42,7 +42,8 @@ class ChatPreview(VerticalScroll, can_focus=False):
 
     def _draw(self) -> None:
         region = self.scrollable_content_region
-        self.query_one(Static).update(self._content(region.width, region.height))
+        for text in self.query(Static):  # none where the screen is being left
+            text.update(self._content(region.width, region.height))
 
     def _content(self, width: int, height: int) -> Content:
         here = self._glance

@@ -58,7 +58,10 @@ class Transcript(FollowingScroll, can_focus=False):
             case "end":
                 self.follow()
             case "home":
-                self.scroll_home(animate=False)
+                if self.has_earlier and all(view.turn.message is not None for view in self.views):
+                    self._to_the_beginning()
+                else:  # what is being made or waits to be sent stays mounted
+                    self.scroll_home(animate=False)
             case "page_up":
                 self.scroll_page_up(animate=False)
             case "page_down":
@@ -121,6 +124,13 @@ class Transcript(FollowingScroll, can_focus=False):
         assert self._chat is not None
         await self._show_page(len(self._chat) - PAGE)
         self.follow()
+
+    @work(group="earlier", exclusive=True, exit_on_error=False)
+    async def _to_the_beginning(self) -> None:
+        """Show the first page, from its first line."""
+        await self._show_page(0)
+        self.let_go()
+        self.call_after_refresh(self.scroll_home, animate=False)
 
     def _widgets(self, start: int, stop: int) -> list[Widget]:
         assert self._chat is not None

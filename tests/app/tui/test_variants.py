@@ -282,7 +282,7 @@ async def test_a_branch_far_up_is_shown_where_it_begins() -> None:
     async with chat(store=store) as it:
         await it.sees("(99)")
         while not any(view.turn.text.endswith("(80)") for view in it.answers):
-            await it.pilot.press("ctrl+home")
+            await it.pilot.press("pageup")
             await it.pilot.pause(0.05)
         view = next(view for view in it.answers if view.turn.text.endswith("(80)"))
         it.screen.select(view)
