@@ -15,7 +15,6 @@ from engine.drafters.paced import PACED_DRAFT_MAX, PacedDrafter
 from engine.exactness import EXACT_BADGE
 from engine.llama.backend import AbortFlag, build_mark, versions
 from engine.llama.context import BrokenLogits, ContextError, DecodeAborted
-from engine.machine import processors
 from engine.other_work import OtherWork
 from engine.overflow import Fitted
 from engine.pacing import not_worth_it
@@ -56,7 +55,7 @@ class Generation:
         settings, prompt = request.settings, fitted.prompt
         self._so_far = so_far
         self._others = OtherWork()
-        self._threads = StepBack(pair.threads, pair.exactness.fewer_threads, pair.use_threads, processors=processors())
+        self._threads = StepBack(pair.threads, pair.exactness.fewer_threads, pair.use_threads)
         self._pair, self._request, self._prompt, self._dropped = pair, request, prompt, fitted.dropped
         self._counter, self._abort, self._emit = counter, abort, emit
         self._notes = [*prompt.template.notes, *([fitted.note] if fitted.note else [])]

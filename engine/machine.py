@@ -57,14 +57,6 @@ def usable_cores(root: Path = Path("/")) -> tuple[int, str]:
     return cores, words
 
 
-def processors() -> int:
-    """Hardware threads that this process may run on."""
-    try:
-        return len(os.sched_getaffinity(0))
-    except AttributeError:  # macOS, Windows
-        return os.cpu_count() or 1
-
-
 def _physical(logical: set[int], root: Path) -> int:
     siblings = set()
     for cpu in logical:

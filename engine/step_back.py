@@ -8,6 +8,7 @@ as slow as one thread that had a processor for itself (Linux 6.18, 135M paramete
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable, Sequence
 from typing import Final, Protocol
@@ -32,7 +33,8 @@ class StepBack:
     """During one answer: looks now and then, and gives processors up that others use, as long as they do.
 
     ``full``: threads as they were chosen; ``fewer``: smaller numbers that are known to round alike, so that the answer
-    stays the same; ``use``: sets a number; ``processors``: what the machine has.
+    stays the same; ``use``: sets a number; ``processors``: all that the machine has, since what others do is told of
+    all of them: beside work on processors that are not ours anyway, nothing is given up.
     """
 
     def __init__(
@@ -41,15 +43,17 @@ class StepBack:
         fewer: Sequence[int],
         use: Callable[[int], None],
         *,
-        processors: int,
+        processors: int | None = None,
         look: Callable[[], Look] = OtherWork,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self._full, self._fewer, self._use, self._processors = full, sorted(fewer, reverse=True), use, processors
+        self._full, self._fewer, self._use = full, sorted(fewer, reverse=True), use
+        self._processors = processors or os.cpu_count() or 1
         self._look, self._clock = look, clock
         self._now = self._fewest = full
         self._passes = 0
-        self._begin_window()
+        if self._fewer:  # else there is nothing to look for
+            self._begin_window()
 
     def after_pass(self) -> None:
         """One more pass was made."""

@@ -96,8 +96,10 @@ def test_compare_runs_both_ways_and_finds_the_same_answer(slipstream: Slipstream
     assert found["identical"] is True
     assert [run["way"] for run in found["runs"]] == ["off", "auto", "auto", "off", "auto", "off"]
     assert found["speedup"]["auto"]["count"] == 3
-    # a busy machine may make a difference that is none of auto's doing
-    assert found["verdict"].startswith(("auto is ", "auto was ", "No difference between auto and off"))
+    if found["verdict"].startswith("auto was "):  # a busy machine may make a difference that is none of auto's doing
+        assert "the difference is the machine's, not the drafter's" in found["verdict"]
+    else:
+        assert found["verdict"].startswith(("auto is ", "No difference between auto and off"))
     for run in found["runs"]:
         assert run["stats"]["prompt_tokens_cached"] == 0
         assert run["wall_seconds"] >= run["stats"]["total_seconds"]

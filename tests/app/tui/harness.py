@@ -144,3 +144,11 @@ async def chat(
         if loaded and load is not None:
             await it.until(lambda: not it.screen.answering.state.is_loading, "the model")
         yield it
+
+
+async def replies(it: Chat, typed: str, *words: str) -> None:
+    """Type a command: it is answered in ``words``, and nothing is asked of the model."""
+    await it.send(typed)
+    await it.sees(*words)
+    assert it.idle
+    assert not it.questions

@@ -47,6 +47,7 @@ def passes(machine: Machine, step_back: StepBack, count: int = 1) -> None:
         (8, (1, 4, 7), 8, 7.9, 1),
         (8, (1, 4, 7), 16, 7.9, 8),  # hyper-threads that nobody else uses
         (4, (1, 2, 3), 8, 2.0, 4),
+        (4, (1, 2, 3), 8, 4.0, 4),  # bound to half of the processors, beside work on the other half
         (2, (), 2, 1.9, 2),  # nothing was found to round alike
         (2, (1,), 2, None, 2),  # the system does not tell
     ],
@@ -85,6 +86,16 @@ def test_a_look_is_taken_now_and_then_only() -> None:
     for _ in range(50):
         step_back.after_pass()
     assert machine.used == []
+
+
+def test_where_no_fewer_threads_will_do_nobody_looks() -> None:
+    def look() -> Look:
+        raise AssertionError("looked")
+
+    step_back = StepBack(4, (), lambda count: None, look=look)
+    step_back.after_pass()
+    step_back.end()
+    assert step_back.note is None
 
 
 def test_what_was_done_is_said() -> None:
