@@ -37,8 +37,7 @@ class Chat:
         """Wait until ``condition()`` holds."""
         try:
             async with asyncio.timeout(PATIENCE):
-                while not condition():
-                    await self.pilot.pause()
+                while not condition():  # not Pilot's pause: it wants every widget to answer, and the process idle
                     await asyncio.sleep(0.005)
         except TimeoutError:
             raise AssertionError(f"never came: {what or condition}\n{self.shown}") from None

@@ -127,7 +127,7 @@ async def test_a_disk_that_does_not_answer_asks(nowhere: Path, monkeypatch: pyte
 
 
 async def test_it_is_saved_as_soon_as_there_is_room(nowhere: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(saving_again, "SECONDS", 0.01)
+    monkeypatch.setattr(saving_again, "SECONDS", 0.2)
     async with unsaved(opened(nowhere)) as it:
         assert "not saved" in it.lines[0]
         nowhere.unlink()
