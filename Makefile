@@ -42,9 +42,10 @@ chat: $(VENV)/.app $(VENV)/.starter
 ask: $(VENV)/.app $(VENV)/.starter
 	@if [ -n "$$PROMPT" ]; then exec $(BIN)/slipstream ask -- "$$PROMPT" </dev/null; else exec $(BIN)/slipstream ask; fi
 
-# First what computes with a model or watches a clock, alone on the machine; then the rest, a process for each
-# core. With PYTEST_ARGS one pytest runs what they name. Hundreds of processes are started on the way: what Python
-# compiled is kept for the next one, also for people who otherwise want no such files beside the sources.
+# First what computes with a model or watches a clock, alone on the machine; then the rest, one process more than
+# there are cores: a test of the screen waits half of its time. With PYTEST_ARGS one pytest runs what they name.
+# Hundreds of processes are started on the way: what Python compiled is kept for the next one, also for people who
+# otherwise want no such files beside the sources.
 ALONE := tests/engine tests/e2e $(wildcard tests/app/test_cli_*.py)
 
 PYTEST := env -u PYTHONDONTWRITEBYTECODE PYTHONPYCACHEPREFIX="$(CURDIR)/build/pycache" $(BIN)/pytest
@@ -55,7 +56,7 @@ ifdef PYTEST_ARGS
 else
 	@failed=0; \
 	$(PYTEST) $(ALONE) || failed=1; \
-	$(PYTEST) --numprocesses auto --dist loadfile $(addprefix --ignore=,$(ALONE)) || failed=1; \
+	$(PYTEST) --numprocesses $$(( $$(getconf _NPROCESSORS_ONLN) + 1 )) --dist loadfile $(addprefix --ignore=,$(ALONE)) || failed=1; \
 	exit $$failed
 endif
 

@@ -190,7 +190,7 @@ class Overflowing:
             self._screen.notices.also(words, "information")  # below what the second attempt had to say
         finally:
             if held is not None:
-                held.decide()
+                held.end()
 
     def widen(self, size: int) -> str:
         """Load the pair again with a context of ``size`` tokens. Returns what there is to say."""

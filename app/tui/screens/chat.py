@@ -146,7 +146,7 @@ class ChatScreen(MakingScreen):
             else:
                 await self.dialogue.send()
         finally:
-            event.on_its_way.decide()
+            event.on_its_way.end()
 
     async def take_message(self) -> tuple[str, tuple[Attachment, ...]] | None:
         """The message in the composer and what is attached to it; None: it cannot go out, and the user knows why."""

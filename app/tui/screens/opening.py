@@ -9,6 +9,7 @@ from app.tui.screens.reading import ReadingScreen
 from app.tui.writing import Writing, note_changed_files
 
 if TYPE_CHECKING:
+    from textual import events
     from textual.timer import Timer
 
     from app.tui.answering import Answering
@@ -79,6 +80,12 @@ class OpeningScreen(ReadingScreen):
             self.add(words, "warning")
         await self.show_chat(message_id)
         self.engine_changed()
+
+    def on_key(self, event: events.Key) -> None:
+        """A key that the footer leaves out while an answer is made says why it does nothing."""
+        asked = self._bindings.key_to_bindings.get(event.key, ())
+        if any(binding.action == "new_chat" for binding in asked) and (refusal := self.dialogue.why_stay()):
+            self.say(refusal, "warning")
 
     async def came_back(self, opening: Opening | None) -> None:
         """The Chats screen was left."""

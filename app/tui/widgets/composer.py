@@ -84,6 +84,10 @@ class Composer(FoldingArea):
     async def _on_key(self, event: events.Key) -> None:
         """Before TextArea sees the key. What a binding of the composer does is done here: otherwise the app would look
         it up, and the text that was typed behind the key would overtake it on the way there."""
+        if await self._stops_sent(event):
+            event.stop()
+            event.prevent_default()
+            return
         await self._wait_for_sent(writes=event.is_printable)
         if event.is_printable:
             return
@@ -93,6 +97,22 @@ class Composer(FoldingArea):
             self.insert_text(event.character)  # joiners, no-break spaces, characters newer than Python's tables
         event.stop()
         event.prevent_default()
+
+    async def _stops_sent(self, event: events.Key) -> bool:
+        """Whether this was a key like esc right behind enter. The screen was asked about it before there was anything
+        to stop; it is asked again when there is."""
+        sent = self._on_its_way
+        if event.is_printable or sent is None or not self._comes_first(event.key) or not await sent.wait_for_end():
+            return False
+        return await self.app._check_bindings(event.key, priority=True)
+
+    def _comes_first(self, key: str) -> bool:
+        """Whether the screen or the app has an action for this key that comes before the composer's own."""
+        return any(
+            binding.priority
+            for _, bindings in self.screen._binding_chain
+            for binding in bindings.key_to_bindings.get(key, ())
+        )
 
     async def _act(self, key: str) -> bool:
         """Do what this key is bound to here, by default or as the user has it; whether there was anything."""

@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
+from textual.css.query import NoMatches
 from textual.pilot import Pilot
 
 from app.chats.store import ChatStore, open_chats
@@ -27,6 +28,13 @@ def memory_store() -> ChatStore:
     return open_chats(None, lambda notice: None)
 
 
+def _holds(condition: Callable[[], object]) -> object:
+    try:
+        return condition()
+    except NoMatches:  # of a screen that is being made
+        return False
+
+
 class Chat:
     """What a test does and sees."""
 
@@ -37,7 +45,8 @@ class Chat:
         """Wait until ``condition()`` holds."""
         try:
             async with asyncio.timeout(PATIENCE):
-                while not condition():  # not Pilot's pause: it wants every widget to answer, and the process idle
+                # Not with Pilot's pause: it wants every widget to answer, and an idle process.
+                while not _holds(condition):  # noqa: ASYNC110 - what is waited for has no event of its own
                     await asyncio.sleep(0.005)
         except TimeoutError:
             raise AssertionError(f"never came: {what or condition}\n{self.shown}") from None

@@ -125,6 +125,7 @@ async def test_new_chat_is_not_offered_while_an_answer_runs() -> None:
         await it.sees("Slow")
         assert "ctrl+n" not in it.footer
         await it.pilot.press("ctrl+n")
+        await it.sees("An answer is being written here; stop it (esc in the chat) or wait for its end first.")
         assert it.questions == ["go"]
         client.go("end")
         await it.until(lambda: it.idle)

@@ -8,7 +8,8 @@ import pytest
 from textual import events
 from textual.keys import key_to_character
 
-from tests.app.tui.fake_client import FakeClient, Wait, answer, ends, says
+from engine.protocol import Loaded, Loading
+from tests.app.tui.fake_client import FakeClient, Wait, answer, ends, pair, says
 from tests.app.tui.harness import Chat, chat
 
 NAMED = {"⌫": "backspace", "⌦": "delete", "←": "left", "→": "right", "⇱": "home", "⇲": "end", "⏎": "ctrl+j"}
@@ -164,6 +165,29 @@ async def test_attached_files_do_not_hold_the_keys(tmp_path: Path, monkeypatch: 
         at_once(it, "and @cat.png please", "more")
         await it.until(lambda: "Nothing was sent" in it.notice)
         await it.until(lambda: it.composer.text == "and @cat.png please\nmore")
+
+
+@pytest.mark.parametrize("message", ["tell me", "sum up @notes.txt please"])
+async def test_esc_behind_enter_stops_what_was_sent(
+    message: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "notes.txt").write_text("bread\n")
+    loads = [[Loading(id=0, what="target", fraction=0.4), Wait("loaded"), Loaded(id=0, pair=pair())]]
+    client = FakeClient([answer("Later.")], loads=loads)
+    async with chat(client, loaded=False) as it:
+        it.composer.text = message
+        press_at_once(it, "enter", "escape", *"next")
+        await it.sees("stopped before the answer began")
+        client.go("loaded")
+        await it.until(lambda: it.screen.answering.state.pair is not None and it.composer.text == "next")
+        assert client.asked == [], "no answer appears later by itself"
+
+
+async def test_esc_behind_enter_on_nothing_is_just_esc() -> None:
+    async with chat() as it:
+        press_at_once(it, "enter", "escape", *"next")
+        await it.until(lambda: it.composer.text == "next")
 
 
 async def test_enter_on_nothing_holds_nothing() -> None:
