@@ -187,19 +187,32 @@ class OpenChat:
         refuse two user turns in a row. ``question``: only up to the last thing the user said."""
         last = max((place for place, message in enumerate(self._path) if message.role == "user"), default=-1)
         path = self._path[: last + 1] if question else self._path
-        messages: list[PromptMessage] = []
-        if system.strip():
-            messages.append(PromptMessage(role="system", content=system))
+        first = [PromptMessage(role="system", content=system)] if system.strip() else []
+        return (*first, *(said for said, _ in self._sent(path)))
+
+    def _sent(self, path: Sequence[Message]) -> list[tuple[PromptMessage, int]]:
+        """What is sent of ``path`` behind the system prompt, each with the id of the message that it begins with."""
+        sent: list[tuple[PromptMessage, int]] = []
         for message in path:
             if message.role == "system" or (message.role == "assistant" and not message.content.strip()):
                 continue
             content = in_prompt(message.content, self._attached.get(message.id, ()))
-            if messages and messages[-1].role == message.role:
-                joined = f"{messages[-1].content}\n\n{content}"
-                messages[-1] = PromptMessage(role=message.role, content=joined)
+            if sent and sent[-1][0].role == message.role:
+                before, begins = sent.pop()
+                sent.append((PromptMessage(role=message.role, content=f"{before.content}\n\n{content}"), begins))
             else:
-                messages.append(PromptMessage(role=message.role, content=content))
-        return tuple(messages)
+                sent.append((PromptMessage(role=message.role, content=content), message.id))
+        return sent
+
+    def sent_from(self) -> int | None:
+        """The oldest message that was sent for the last answer, where older ones had to be left out; None: none had."""
+        for at in reversed(range(len(self._path))):
+            figures = self.store.figures([self._path[at].id]) if self._path[at].role == "assistant" else {}
+            proof = figures[self._path[at].id].receipt() if figures else None
+            if proof is not None:
+                sent = self._sent(self._path[:at])[proof.dropped_messages :]
+                return sent[0][1] if sent and proof.dropped_messages else None
+        return None
 
     # ------------------------------------------------------------------------------------------------- branches
 

@@ -211,6 +211,7 @@ class ChatScreen(MakingScreen):
         header = self.query_one(Header)
         header.title = self.chat.title
         header.used = self.chat.context_used()
+        self.transcript.mark_sent_from(self.chat.sent_from())
 
     @on(Transcript.Following)
     def _following(self, event: Transcript.Following) -> None:

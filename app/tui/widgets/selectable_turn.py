@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 SELECTED: Final = "-selected"
 EDITED: Final = "-edited"
+SENT_FROM: Final = "-sent-from"
+LEFT_OUT: Final = "↑ no longer sent: the context is full"
 
 Take = Callable[[events.Event], bool]
 """Takes a key or a paste that is no command of the selected turn; False: it is nobody's."""
@@ -69,6 +71,12 @@ class SelectableTurn(Vertical):
         """Show that this turn is selected, or with None that it no longer is."""
         self._take = take
         self.set_class(take is not None, SELECTED)
+
+    def mark_sent_from(self, message_id: int | None) -> None:
+        """Whether nothing above this turn was sent for the last answer; ``message_id``: the oldest that was."""
+        begins = message_id is not None and self.turn.message is not None and self.turn.message.id == message_id
+        self.set_class(begins, SENT_FROM)
+        self.border_title = LEFT_OUT if begins else None
 
     def allow_focus(self) -> bool:
         """A turn gets the focus by being selected, never by a click that begins to select some of its text."""

@@ -36,6 +36,8 @@ class Transcript(FollowingScroll, can_focus=False):
     _mounted_to: int | None = None
     """The first turn below that is not mounted; None: all are, up to the end."""
     _xray = False
+    _sent_from: int | None = None
+    """The message above which nothing was sent for the last answer."""
 
     def compose(self) -> ComposeResult:
         # as high as the view at least: Textual's anchor would scroll a short chat below zero
@@ -132,13 +134,16 @@ class Transcript(FollowingScroll, can_focus=False):
         self.let_go()
         self.call_after_refresh(self.scroll_home, animate=False)
 
-    def _widgets(self, start: int, stop: int) -> list[Widget]:
+    def _widgets(self, start: int, stop: int) -> list[SelectableTurn]:
         assert self._chat is not None
         turns = self._chat.turns(start, stop)
-        return [
+        views: list[SelectableTurn] = [
             self._answer(turn) if turn.message and turn.message.role == "assistant" else UserTurn(turn)
             for turn in turns
         ]
+        for view in views:
+            view.mark_sent_from(self._sent_from)
+        return views
 
     def _answer(self, turn: Turn) -> AnswerTurn:
         view = AnswerTurn(turn, self._speaker)
@@ -207,6 +212,12 @@ class Transcript(FollowingScroll, can_focus=False):
             await self._show_page(stop - PAGE)
         self._mounted_to = None
         self.query_one(Later).count(0)
+
+    def mark_sent_from(self, message_id: int | None) -> None:
+        """A line above this message says that nothing before it was sent; None: everything was."""
+        self._sent_from = message_id
+        for view in self.views:
+            view.mark_sent_from(message_id)
 
     # ------------------------------------------------------------------------------------------------- the answers
 
