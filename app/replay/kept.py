@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from app.chats.proof import damaged_words
+from app.chats.proof import ALTERED, TEXT_CHANGED, damaged_words
 from app.chats.readonly import read_rows
-from app.chats.seal import is_broken
+from app.chats.records import Figures
+from app.chats.seal import doubts
 from engine.protocol import AnswerSoFar, GenerateSettings, Receipt
 from engine.stats import Stats
 
@@ -42,8 +43,18 @@ class KeptAnswer:
     sources: str
     stats: Stats
     receipt: Receipt
-    altered: bool = False
-    """Whether its seal tells that the record was changed after it was made."""
+    doubts: tuple[str, ...] = ()
+    """What tells that it is not as it was made, see :func:`app.chats.seal.doubts`."""
+
+    @property
+    def altered(self) -> bool:
+        """Whether its seal tells that the record was changed after it was made."""
+        return ALTERED in self.doubts
+
+    @property
+    def text_changed(self) -> bool:
+        """Whether its text is another one than was kept with its tokens."""
+        return TEXT_CHANGED in self.doubts
 
     def request(self) -> GenerateSettings:
         """The request that it was given to, with what was found out on the way: prompt, seed, stop strings."""
@@ -92,7 +103,7 @@ def _answer(row: Sequence[Any]) -> KeptAnswer | DamagedRecordError:
             sources,
             Stats.model_validate_json(stats),
             Receipt.model_validate_json(receipt),
-            is_broken(receipt, token_ids),
+            doubts(Figures(number, reason, token_ids, sources, stats, receipt), text),
         )
     except ValueError:
         return DamagedRecordError(number)

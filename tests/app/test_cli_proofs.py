@@ -313,6 +313,21 @@ def test_a_planted_seed_and_a_planted_file_are_noticed(slipstream: Slipstream, h
     assert "is another file than the one that answered (abababababab then, " in done.stdout
 
 
+def test_a_planted_text_is_noticed(slipstream: Slipstream, home: Path, smol_path: Path) -> None:
+    edited, whole = answered(home, smol_path, mode="exact", answers=2)
+    with contextlib.closing(sqlite3.connect(home / "chats.sqlite")) as db, db:
+        db.execute("UPDATE messages SET content = content || '!' WHERE id = ?", (edited,))
+    done = slipstream("replay", "last", "--count", "2", "--how", "off", "--json")
+    assert done.returncode == 2, done.stderr
+    assert [(found["answer"], found["identical"], found["text_changed"]) for found in json.loads(done.stdout)] == [
+        (whole, True, False),
+        (edited, True, True),
+    ]
+    words = "The text of this answer was changed after it was made: what the chat shows is not what its tokens say"
+    assert words in slipstream("receipt", str(edited)).stdout
+    assert words not in slipstream("receipt", str(whole)).stdout
+
+
 def test_the_receipt_tells_what_the_model_was_shown(slipstream: Slipstream, home: Path, smol_path: Path) -> None:
     numbers = answered(home, smol_path, mode="exact", answers=2)
     done = slipstream("receipt", str(numbers[1]))
