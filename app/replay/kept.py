@@ -15,7 +15,7 @@ from engine.protocol import AnswerSoFar, GenerateSettings, Receipt
 from engine.stats import Stats
 
 _COLUMNS: Final = """
-    SELECT m.id, c.title, m.content, f.finish_reason, f.token_ids, f.sources, f.stats, f.receipt
+    SELECT m.id, c.title, m.content, f.finish_reason, f.token_ids, f.sources, f.stats, f.receipt, c.id
     FROM figures f JOIN messages m ON m.id = f.message JOIN conversations c ON c.id = m.conversation
     WHERE f.receipt IS NOT NULL AND c.deleted IS NULL AND m.state <> 'writing'
 """
@@ -45,6 +45,8 @@ class KeptAnswer:
     receipt: Receipt
     doubts: tuple[str, ...] = ()
     """What tells that it is not as it was made, see :func:`app.chats.seal.doubts`."""
+    chat_id: int | None = None
+    """By which ``compare`` takes the chat; None on the screen, where it is open."""
 
     @property
     def altered(self) -> bool:
@@ -91,7 +93,7 @@ def _read(store: Path, query: str, values: Sequence[int | None]) -> list[KeptAns
 
 
 def _answer(row: Sequence[Any]) -> KeptAnswer | DamagedRecordError:
-    number, title, text, reason, ids, sources, stats, receipt = row
+    number, title, text, reason, ids, sources, stats, receipt, chat = row
     try:
         token_ids = tuple(int(token) for token in ids.split(",") if token)
         return KeptAnswer(
@@ -104,6 +106,7 @@ def _answer(row: Sequence[Any]) -> KeptAnswer | DamagedRecordError:
             Stats.model_validate_json(stats),
             Receipt.model_validate_json(receipt),
             doubts(Figures(number, reason, token_ids, sources, stats, receipt), text),
+            chat,
         )
     except ValueError:
         return DamagedRecordError(number)

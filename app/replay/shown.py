@@ -34,6 +34,7 @@ def as_json(answer: KeptAnswer) -> dict[str, Any]:
     return {
         "answer": answer.id,
         "chat": answer.chat,
+        "chat_id": answer.chat_id,
         "finish_reason": answer.finish_reason,
         "doubts": list(answer.doubts),
         "text": answer.text,
@@ -57,7 +58,7 @@ def as_text(answer: KeptAnswer) -> list[str]:
     draft = f", draft {model_name(receipt.draft)} {receipt.draft.fingerprint[:12]}" if receipt.draft else ""
     whole = f", the whole file {receipt.target.sha256[:12]}" if receipt.target.sha256 else ""
     lines = [
-        f'answer {answer.id} of the chat "{answer.chat}", {receipt.created}',
+        f'answer {answer.id} of the chat "{answer.chat}" ({answer.chat_id}), {receipt.created}',
         *answer.doubts,
         f"model {model_name(receipt.target)} {receipt.target.fingerprint[:12]}{whole}{draft}",
         f"mode {receipt.mode}, {receipt.backend}, {receipt.threads} threads, context {receipt.context:,}",
