@@ -57,7 +57,7 @@ def _answers(name: str, count: int) -> list[KeptAnswer | DamagedRecordError]:
     except DamagedRecordError as error:
         raise CommandError(str(error)) from error
     if answer is None:
-        raise CommandError(f"There is no answer {name} with a receipt. The full receipt in the chat shows the number.")
+        raise CommandError(f"There is no answer {name} with a receipt. Its full receipt in the chat shows the number.")
     return [answer]
 
 

@@ -76,11 +76,12 @@ class Measured(Sheet):
 class Made(Sheet):
     """The right column: what was proposed, how the answer was made, and with what."""
 
-    def __init__(self, stats: Stats, proof: Receipt | None, why_not: str, doubts: Sequence[str] = ()) -> None:
-        """``why_not``: why there is no ``proof``, where there is none; ``doubts``: what tells that the answer is not
-        as it was made."""
+    def __init__(
+        self, stats: Stats, proof: Receipt | None, figures: Figures | None = None, doubts: Sequence[str] = ()
+    ) -> None:
+        """``figures``: as the store has them; ``doubts``: what tells that the answer is not as it was made."""
         super().__init__()
-        self._stats, self._proof, self._why_not, self._doubts = stats, proof, why_not, doubts
+        self._stats, self._proof, self._figures, self._doubts = stats, proof, figures, doubts
 
     def lines(self, width: int) -> list[Content]:
         stats, proof = self._stats, self._proof
@@ -88,13 +89,14 @@ class Made(Sheet):
         blocks = [[*heading("drafts"), *rows(proposed, width)]] if proposed else []
         blocks += [drafter(found, width) for found in receipt_sheet.drafters(stats)]
         if proof is None:
-            return _apart([*blocks, small(self._why_not, width)])
+            return _apart([*blocks, small(no_proof(self._figures), width)])
         if self._doubts:
             blocks.insert(0, [*heading("its seal"), *(line for words in self._doubts for line in small(words, width))])
         blocks.append(
             [*heading("how it was made"), *rows(receipt_sheet.making(stats, proof), width, label=LABEL_OF_WORDS)]
         )
-        blocks.append([*heading("with what"), *rows(receipt_sheet.machine(proof), width, label=LABEL_OF_WORDS)])
+        machine = receipt_sheet.machine(proof, self._figures)
+        blocks.append([*heading("with what"), *rows(machine, width, label=LABEL_OF_WORDS)])
         if notes := receipt.notes(proof):
             blocks.append([*heading("otherwise than asked"), *(line for note in notes for line in small(note, width))])
         return _apart(blocks)
@@ -120,7 +122,7 @@ class ReceiptScreen(Screen[None]):
         yield ReceiptHeader(self._proof)
         with VerticalScroll(id="receipt-sheets", can_focus=False), Horizontal(id="receipt-columns"):
             yield Measured(self._stats, self._proof, self._figures)
-            yield Made(self._stats, self._proof, no_proof(self._figures), self._doubts)
+            yield Made(self._stats, self._proof, self._figures, self._doubts)
         yield NoticeLine()
         yield KeyBar()
         yield TooSmall(markup=False)

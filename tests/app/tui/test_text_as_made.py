@@ -10,6 +10,7 @@ import pytest
 
 from app.chats.proof import TEXT_CHANGED
 from app.chats.store import ChatStore, open_chats
+from app.plain import sheet
 from app.replay.kept import kept_answer
 from app.tui.screens.receipt import ReceiptScreen
 from engine.protocol import TextDelta
@@ -141,4 +142,5 @@ async def test_a_text_that_was_changed_is_told_in_the_receipt(store: ChatStore) 
         )
         await it.pilot.press("escape")
         assert it.answers[-1].turn.doubts == (TEXT_CHANGED,)
+        assert sheet.text_of(it.answers[-1].turn).splitlines()[-3:-1] == ["Its seal:", TEXT_CHANGED]
     again.close()
