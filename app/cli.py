@@ -19,7 +19,9 @@ from app.cli_options import (
     PAIR_BY_NAME,
     SAMPLERS,
     SPECULATION,
+    WAYS,
     AsJson,
+    AsList,
     MaxTokens,
     Model,
     OverflowPolicy,
@@ -94,11 +96,15 @@ def ask(prompt: Prompt = None, as_json: AsJson = False, **options: Any) -> None:
 def compare(
     prompt: Prompt = None,
     ways: Annotated[
-        str, typer.Option(metavar="A,B", help="Ways to answer: off, lookup, draft, auto; lookup:4; auto=DRAFT.gguf.")
+        str,
+        typer.Option(metavar="A,B", help=WAYS),
     ] = "off,auto",
     runs: Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Runs of each way, in alternating order.")] = 3,
     last: Annotated[bool, typer.Option("--last", help="Answer once more what was answered last.", metavar="")] = False,
-    chat: Annotated[int | None, typer.Option(metavar="ID", help="The same for this chat.", show_default=False)] = None,
+    chat: Annotated[
+        int | None,
+        typer.Option(metavar="ID", help="The same in this chat; receipt tells its number.", show_default=False),
+    ] = None,
     as_json: AsJson = False,
     **options: Any,
 ) -> None:
@@ -117,15 +123,24 @@ def compare(
 def bench(
     ways: Annotated[
         str,
-        typer.Option(
-            "--ways", "--modes", metavar="A,B", help="Ways to answer; the first is what the others are held against."
-        ),
+        typer.Option("--ways", "--modes", metavar="A,B", help=WAYS),
     ] = "off,auto",
     prompts: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Your own prompts, one JSON object a line.", show_default=False)
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help='Your own prompts, one JSON object a line: "prompt" or "messages", and "category" if wanted.',
+            show_default=False,
+        ),
     ] = None,
     categories: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Only these kinds of work.", show_default=False)
+        str | None,
+        typer.Option(
+            metavar="A,B",
+            help="Only these kinds of work; of the bundled ones chat, code, edit, summarize, quote, translate, math, "
+            "story.",
+            show_default=False,
+        ),
     ] = None,
     each: Annotated[
         int | None, typer.Option(min=1, metavar="N", help="At most N prompts of a kind.", show_default=False)
@@ -159,12 +174,10 @@ def bench(
 @app.command(cls=Command)
 @takes(PAIR, {"preset": Preset, "temperature": Temperature, "max_tokens": MaxTokens}, COMPUTING)
 def score(
-    pair: Annotated[
-        str | None, typer.Argument(metavar="[PAIR]", help="The same as --model.", show_default=False)
-    ] = None,
+    pair: Annotated[str | None, typer.Argument(metavar="PAIR", help="The same as --model.", show_default=False)] = None,
     own_chats: Annotated[
         bool,
-        typer.Option("--own-chats", help="Replay your own latest requests, on this machine only.", metavar=""),
+        typer.Option("--own-chats", help="On your own latest requests; nothing leaves this machine.", metavar=""),
     ] = False,
     runs: RunsOfEach = 2,
     as_json: AsJson = False,
@@ -180,7 +193,7 @@ def score(
 
 
 @app.command(cls=Command)
-def speeds(as_json: AsJson = False) -> None:
+def speeds(as_json: AsList = False) -> None:
     """Say how fast each pair really was here, by mode, and where it has become slower."""
     from app.commands.speeds import show_speeds
 
@@ -205,12 +218,16 @@ AnswerName = Annotated[str, typer.Argument(metavar="ANSWER", help="Its number, o
 def replay(
     answer: AnswerName = "last",
     how: Annotated[
-        Manner, typer.Option(help="By the passes it was made by, or anew with this kind of speculation.")
+        Manner,
+        typer.Option(
+            help="passes: by the passes it was made by; off, lookup, draft, auto: anew with this kind of speculation; "
+            "as-was: anew as it was made, or by its passes where it was not exact."
+        ),
     ] = Manner.AS_WAS,
     count: Annotated[int, typer.Option(min=1, max=1000, metavar="N", help="With last: the newest N answers.")] = 1,
-    as_json: AsJson = False,
+    as_json: AsList = False,
 ) -> None:
-    """Make an answer again from its receipt and compare it token by token."""
+    """Make an answer again from its receipt and compare it token by token; exit code 2 where it is another one."""
     from app.commands.replay import run_replay
 
     raise typer.Exit(run_replay({"answer": answer, "how": how.value, "count": count, "as_json": as_json}))

@@ -128,6 +128,11 @@ Plain = Annotated[
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON object.", metavar="")]
+AsList = Annotated[bool, typer.Option("--json", help="Print a JSON array, however many there are.", metavar="")]
+WAYS: Final = (
+    "Ways to answer, the others held against the first: off, lookup, draft, auto; lookup:4 drafts at most 4 tokens, "
+    "auto=DRAFT.gguf uses this draft."
+)
 
 PAIR: Final = {"model": Model, "draft": Draft}
 PAIR_BY_NAME: Final = {"model": ModelOrPair, "draft": Draft}

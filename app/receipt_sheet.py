@@ -190,8 +190,8 @@ def _utc(when: str) -> str:
     return when.replace("T", " ").removesuffix("Z").split("+")[0].split(".")[0] + " UTC"
 
 
-def machine(proof: Receipt) -> list[Row]:
-    """What it was made with."""
+def machine(proof: Receipt, figures: Figures | None = None) -> list[Row]:
+    """What it was made with, and by which number commands take it, where it is kept."""
     target = proof.target
     rows = [Row("model", _file(target))]
     if proof.draft is not None:
@@ -212,6 +212,10 @@ def machine(proof: Receipt) -> list[Row]:
     if proof.build:
         rows.append(Row("llama.cpp build", proof.build))
     rows.append(Row("made", _utc(proof.created)))
+    if figures is not None:
+        rows.append(
+            Row("number", str(figures.message), "by which slipstream receipt and slipstream replay take the answer")
+        )
     return rows
 
 

@@ -9,6 +9,15 @@ if TYPE_CHECKING:
     from app.chats.records import Figures
 
 NO_PROOF: Final = "This answer has no receipt: the engine had to be stopped, or the answer is still being written."
+ALTERED: Final = "The record of this answer was changed after it was made."
+UNSEALED: Final = (
+    "This answer bears no seal, though the version that made it seals every answer: nothing tells whether its record "
+    "and its text are as they were."
+)
+TEXT_CHANGED: Final = (
+    "The text of this answer was changed after it was made: what the chat shows is not what its tokens say, and a "
+    "replay compares these alone."
+)
 NO_TOKENS: Final = "The answer cannot be made again: it ended before a token of it was kept."
 
 

@@ -223,10 +223,10 @@ class ChatStore(Branches):
     def finish_answer(self, message_id: int, finished: Finished) -> Message:
         """The answer ended (state ``complete``, or ``cancelled`` when the user stopped it); keeps text, figures,
         receipt, token ids and their sources."""
-        proof = None if finished.receipt is None else sealed(finished.receipt, finished.token_ids)
-        receipt = None if proof is None else proof.model_dump_json()
         stats = finished.stats.model_dump_json()
-        figures = Figures(message_id, finished.finish_reason, finished.token_ids, finished.sources, stats, receipt)
+        figures = Figures(message_id, finished.finish_reason, finished.token_ids, finished.sources, stats, None)
+        if (proof := finished.receipt) is not None:
+            figures = replace(figures, receipt_json=sealed(proof, figures, finished.text).model_dump_json())
         with self._lock:
             ended = replace(
                 self._message(message_id),

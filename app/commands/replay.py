@@ -38,7 +38,7 @@ def show_receipt(options: Mapping[str, Any]) -> int:
 
 
 def run_replay(options: Mapping[str, Any]) -> int:
-    """Returns the exit code: 0 all are identical, 1 error, 2 one differs."""
+    """Returns the exit code: 0 all are identical, 1 error, 2 one differs, or its text is not what its tokens say."""
     answers = _answers(options["answer"], options["count"])
     return asyncio.run(_replay(client.make_client(), answers, options["how"], as_json=options["as_json"]))
 
@@ -57,7 +57,7 @@ def _answers(name: str, count: int) -> list[KeptAnswer | DamagedRecordError]:
     except DamagedRecordError as error:
         raise CommandError(str(error)) from error
     if answer is None:
-        raise CommandError(f"There is no answer {name} with a receipt. The full receipt in the chat shows the number.")
+        raise CommandError(f"There is no answer {name} with a receipt. Its full receipt in the chat shows the number.")
     return [answer]
 
 
@@ -85,7 +85,7 @@ async def _replay(
                 results.append({"answer": answer.id, "identical": None, "words": str(error)})
             else:
                 progress.clear()
-                worst = worst if outcome.identical else DIFFERENT
+                worst = worst if outcome.identical and not answer.text_changed else DIFFERENT
                 results.append(_result(answer, outcome))
             if not as_json:
                 for line in _lines(results[-1]):
@@ -106,6 +106,7 @@ def _result(answer: KeptAnswer, outcome: Outcome) -> dict[str, Any]:
         "answer": answer.id,
         "chat": answer.chat,
         "identical": outcome.identical,
+        "text_changed": answer.text_changed,
         "how": outcome.manner,
         "compared": outcome.compared,
         "first_difference": outcome.place,

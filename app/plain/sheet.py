@@ -12,6 +12,7 @@ from app.receipt import duration, notes
 from app.tui.names import pair_of
 
 if TYPE_CHECKING:
+    from app.chats.records import Figures
     from app.receipt_sheet import Row
     from app.tui.conversation import Turn
     from engine.protocol import Receipt
@@ -32,7 +33,8 @@ def text_of(turn: Turn) -> str:
     lines += _section("Where the time went", times)
     lines += _section("Tokens", [*receipt_sheet.tokens(stats, proof), *receipt_sheet.ended(figures, stats, proof)])
     lines += _drafts(stats)
-    lines += _made(stats, proof) if proof is not None else [no_proof(figures)]
+    lines += _made(stats, proof, figures) if proof is not None else [no_proof(figures)]
+    lines += _section("Its seal", turn.doubts)
     return "\n".join([*lines, "slipstream help figures explains every figure."])
 
 
@@ -46,9 +48,9 @@ def _drafts(stats: Stats) -> list[str]:
     return lines
 
 
-def _made(stats: Stats, proof: Receipt) -> list[str]:
+def _made(stats: Stats, proof: Receipt, figures: Figures | None) -> list[str]:
     lines = [f"Made by {pair_of(proof.target, proof.draft)}:", *_lines(receipt_sheet.making(stats, proof))]
-    lines += _section("Made with", receipt_sheet.machine(proof))
+    lines += _section("Made with", receipt_sheet.machine(proof, figures))
     return [*lines, *_section("Notes", notes(proof))]
 
 

@@ -6,7 +6,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
-from app.chats.proof import NO_TOKENS
+from app.chats.proof import NO_TOKENS, TEXT_CHANGED, UNSEALED
 from app.compare.order import fork
 from app.compare.runs import Engine
 from app.receipt_words import many
@@ -33,7 +33,6 @@ Manner = SpeculationMode | Literal["passes"]
 """``passes``: every pass as wide as it was. A mode: the answer is made anew, with this kind of speculation."""
 
 EXACT: Final = "exact"
-ALTERED: Final = "The record of this answer was changed after it was made."
 UNEXPLAINED: Final = (
     "Nothing that the record tells of is otherwise now. Of a model file that is its size and its first and last MiB; "
     "the middle is not compared: slipstream models verify reads whole the files that Slipstream fetched. "
@@ -142,7 +141,7 @@ async def make_again(
         undrafted = engine.pair.draft_refused and f"it was refused: {engine.pair.draft_refused}."
     if undrafted is not None and manner == "draft":
         raise CannotReplay(f"The answer cannot be made again with its draft model: {undrafted}")
-    circumstances = [*([ALTERED] if answer.altered else []), *differences(answer.receipt, engine.pair, versions)]
+    circumstances = [*answer.doubts, *differences(answer.receipt, engine.pair, versions)]
     if manner == "passes":
         outcome = await _by_passes(engine, answer, watch)
     else:
@@ -241,10 +240,11 @@ def _words(answer: KeptAnswer, outcome: Outcome) -> str:
     if outcome.undrafted is not None:
         how += f", by lookup alone since the draft model of then could not propose ({outcome.undrafted.rstrip('.')})"
     if outcome.place is None:
-        return f"Identical: {many(outcome.compared, 'token')} made again {how}."
+        words = f"Identical: {many(outcome.compared, 'token')} made again {how}."
+        return f"{words} {TEXT_CHANGED}" if answer.text_changed else words
     words = f"Different from token {outcome.place + 1} of {len(answer.token_ids):,} on, made again {how}."
-    if outcome.circumstances:
-        return f"{words} {outcome.circumstances[0].rstrip('.')}; that is the likely cause."
+    if causes := [found for found in outcome.circumstances if found not in (TEXT_CHANGED, UNSEALED)]:
+        return f"{words} {causes[0].rstrip('.')}; that is the likely cause."
     if _passes_lost(answer):
         return f"{words} {PASSES_LOST}"
     if outcome.manner != "passes" and not answer.receipt.mode.startswith(EXACT):

@@ -7,14 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from app.chats.proof import damaged_words
+from app.chats.proof import ALTERED, TEXT_CHANGED, damaged_words
 from app.chats.readonly import read_rows
-from app.chats.seal import is_broken
+from app.chats.records import Figures
+from app.chats.seal import doubts
 from engine.protocol import AnswerSoFar, GenerateSettings, Receipt
 from engine.stats import Stats
 
 _COLUMNS: Final = """
-    SELECT m.id, c.title, m.content, f.finish_reason, f.token_ids, f.sources, f.stats, f.receipt
+    SELECT m.id, c.title, m.content, f.finish_reason, f.token_ids, f.sources, f.stats, f.receipt, c.id
     FROM figures f JOIN messages m ON m.id = f.message JOIN conversations c ON c.id = m.conversation
     WHERE f.receipt IS NOT NULL AND c.deleted IS NULL AND m.state <> 'writing'
 """
@@ -42,8 +43,20 @@ class KeptAnswer:
     sources: str
     stats: Stats
     receipt: Receipt
-    altered: bool = False
-    """Whether its seal tells that the record was changed after it was made."""
+    doubts: tuple[str, ...] = ()
+    """What tells that it is not as it was made, see :func:`app.chats.seal.doubts`."""
+    chat_id: int | None = None
+    """By which ``compare`` takes the chat; None on the screen, where it is open."""
+
+    @property
+    def altered(self) -> bool:
+        """Whether its seal tells that the record was changed after it was made."""
+        return ALTERED in self.doubts
+
+    @property
+    def text_changed(self) -> bool:
+        """Whether its text is another one than was kept with its tokens."""
+        return TEXT_CHANGED in self.doubts
 
     def request(self) -> GenerateSettings:
         """The request that it was given to, with what was found out on the way: prompt, seed, stop strings."""
@@ -80,7 +93,7 @@ def _read(store: Path, query: str, values: Sequence[int | None]) -> list[KeptAns
 
 
 def _answer(row: Sequence[Any]) -> KeptAnswer | DamagedRecordError:
-    number, title, text, reason, ids, sources, stats, receipt = row
+    number, title, text, reason, ids, sources, stats, receipt, chat = row
     try:
         token_ids = tuple(int(token) for token in ids.split(",") if token)
         return KeptAnswer(
@@ -92,7 +105,8 @@ def _answer(row: Sequence[Any]) -> KeptAnswer | DamagedRecordError:
             sources,
             Stats.model_validate_json(stats),
             Receipt.model_validate_json(receipt),
-            is_broken(receipt, token_ids),
+            doubts(Figures(number, reason, token_ids, sources, stats, receipt), text),
+            chat,
         )
     except ValueError:
         return DamagedRecordError(number)

@@ -34,7 +34,9 @@ def as_json(answer: KeptAnswer) -> dict[str, Any]:
     return {
         "answer": answer.id,
         "chat": answer.chat,
+        "chat_id": answer.chat_id,
         "finish_reason": answer.finish_reason,
+        "doubts": list(answer.doubts),
         "text": answer.text,
         "stats": answer.stats.model_dump(mode="json"),
         "receipt": answer.receipt.model_dump(mode="json"),
@@ -56,7 +58,8 @@ def as_text(answer: KeptAnswer) -> list[str]:
     draft = f", draft {model_name(receipt.draft)} {receipt.draft.fingerprint[:12]}" if receipt.draft else ""
     whole = f", the whole file {receipt.target.sha256[:12]}" if receipt.target.sha256 else ""
     lines = [
-        f'answer {answer.id} of the chat "{answer.chat}", {receipt.created}',
+        f'answer {answer.id} of the chat "{answer.chat}" ({answer.chat_id}), {receipt.created}',
+        *answer.doubts,
         f"model {model_name(receipt.target)} {receipt.target.fingerprint[:12]}{whole}{draft}",
         f"mode {receipt.mode}, {receipt.backend}, {receipt.threads} threads, context {receipt.context:,}",
         f"seed {receipt.seed}, {_sampling(answer)}",
@@ -91,9 +94,10 @@ class Span:
 
 
 def spans(answer: KeptAnswer, pieces: Pieces | None) -> list[Span]:
-    """The answer in stretches by who said them; the text by the receipt's own lengths, else by the model's file."""
+    """The answer in stretches by who said them; the text by the receipt's own lengths, else by the model's file. A
+    text that was changed is not cut into what was said."""
     lengths = answer.receipt.text_lengths
-    kept = len(lengths) == len(answer.token_ids)
+    kept = len(lengths) == len(answer.token_ids) and not answer.text_changed
     found: list[Span] = []
     at, start = 0, max(0, len(answer.text) - sum(lengths))  # an answer that was continued has more text
     for letter, group in groupby(answer.sources[: len(answer.token_ids)]):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from app.attached import in_prompt, with_kept
 from app.chats.records import Attachment, Figures, Message, MessageState, StoreError
+from app.chats.seal import doubts
 from app.tui.token_texts import TokenTexts, earlier_of
 from engine.protocol import Finished
 from engine.protocol import Message as PromptMessage
@@ -44,6 +45,14 @@ class Turn:
     @property
     def state(self) -> MessageState:
         return self.message.state if self.message else "writing"
+
+    @property
+    def doubts(self) -> tuple[str, ...]:
+        """What tells that an answer is not as it was made. Of one that another instance is writing the figures may be
+        newer than the text."""
+        if self.figures is None or self.state == "writing" or self.figures.receipt() is None:
+            return ()
+        return doubts(self.figures, self.text)
 
 
 class OpenChat:
@@ -245,7 +254,7 @@ class OpenChat:
     def checkpoint(self, turn: Turn, answer: Answer) -> None:
         """The answer so far, in case of a kill."""
         if turn.message is not None:
-            new, figures = answer.unfinished.checkpoint(turn.message.id, answer.text, answer.stats)
+            new, figures = answer.unfinished.checkpoint(turn.message.id, answer.text, answer.stats, answer.so_far)
             self.store.checkpoint(turn.message.id, answer.so_far + new, figures)
 
     def end(self, turn: Turn, answer: Answer) -> None:
@@ -253,7 +262,7 @@ class OpenChat:
         self.begin(turn)
         assert turn.message is not None
         if answer.failure is not None:
-            figures = answer.unfinished.failed(turn.message.id, answer.text, answer.stats)
+            figures = answer.unfinished.failed(turn.message.id, answer.text, answer.stats, answer.so_far)
             ended = self.store.fail_answer(turn.message.id, answer.failure.message, text=answer.whole, figures=figures)
         else:
             ended = self.store.finish_answer(turn.message.id, _finished(answer))

@@ -95,6 +95,7 @@ WORDS: Final = {
     "models.close": "back to the chat",
     "models.close_too": "back to the chat",
     "compare.keep": "answer the faster way from now on",
+    "compare.difference": "to the first difference, in both answers",
     "compare.up": "scroll in the figures, where there is not room for all of them",
     "compare.down": "scroll on in the figures",
     "compare.page_up": "the figures a page up",

@@ -123,6 +123,7 @@ MODELS: Final = (
 COMPARE: Final = (
     Binding("enter", "keep", "keep the faster way", id="compare.keep"),
     Binding("w", "ways", "ways", id="compare.ways"),
+    Binding("d", "difference", "difference", id="compare.difference"),
     Binding("up", "scroll('up')", "scroll", key_display="↑↓", id="compare.up"),
     Binding("down", "scroll('down')", "down", show=False, id="compare.down"),
     Binding("pageup", "scroll('page_up')", "page up", show=False, id="compare.page_up"),

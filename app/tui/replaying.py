@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from app.chats.proof import NO_PROOF, no_proof
-from app.chats.seal import is_broken
 from app.replay.again import CannotReplay, holds, manner_of, wanted_pair
 from app.replay.kept import KeptAnswer
 from app.tui.names import full_name
@@ -61,7 +60,7 @@ def _kept(view: AnswerTurn, title: str) -> KeptAnswer | None:
         figures.sources,
         stats,
         receipt,
-        is_broken(figures.receipt_json or "{}", figures.token_ids),
+        view.turn.doubts,
     )
 
 

@@ -7,12 +7,12 @@ the very tokens that were chosen.
 from __future__ import annotations
 
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate
 from typing import TYPE_CHECKING
 
 from app.chats.records import Figures
-from app.chats.seal import Sealer
+from app.chats.seal import Sealer, sealed
 from engine.stats import Stats, until_now
 
 if TYPE_CHECKING:
@@ -43,15 +43,17 @@ class Unfinished:
         self.sources += delta.sources
         self.lengths += delta.completed
 
-    def checkpoint(self, message: int, text: str, stats: Stats | None) -> tuple[str, Figures | None]:
+    def checkpoint(self, message: int, text: str, stats: Stats | None, so_far: str = "") -> tuple[str, Figures | None]:
         """What is kept in case of a kill: ``text`` up to the last token that has all of its own in it (a part of the
-        next one may be on screen already), and those tokens; no figures where there is no receipt yet."""
+        next one may be on screen already), and those tokens; no figures where there is no receipt yet. ``so_far``:
+        what is kept before it, where the answer goes on with another one."""
         count, length = self._told_by(text)
-        return (text[:length] if count else text), self._figures(message, count, stats, INTERRUPTED)
+        text = text[:length] if count else text
+        return text, self._figures(message, count, stats, INTERRUPTED, so_far + text)
 
-    def failed(self, message: int, text: str, stats: Stats | None) -> Figures | None:
+    def failed(self, message: int, text: str, stats: Stats | None, so_far: str = "") -> Figures | None:
         """The engine is gone, and ``text`` is all that came. Its tokens are kept where they spell just that."""
-        return self._figures(message, self._spelling(text), stats, FAILED)
+        return self._figures(message, self._spelling(text), stats, FAILED, so_far + text)
 
     def filled_in(self, finished: Finished, text: str) -> Finished:
         """``finished`` as it is kept: its receipt names the attached files, and where it has none, because the engine
@@ -87,22 +89,21 @@ class Unfinished:
     def _proof(self, count: int) -> Receipt | None:
         if self.receipt is None:
             return None
-        if self._sealer is None or self._sealer[0] is not self.receipt:
-            self._sealer = self.receipt, Sealer.of(self.receipt)
-        lengths, seal = tuple(self.lengths[:count]), self._sealer[1].seal(self.token_ids[:count])
-        return self.receipt.model_copy(update={"text_lengths": lengths, "attachments": self.attachments, "seal": seal})
+        lengths = tuple(self.lengths[:count])
+        return self.receipt.model_copy(update={"text_lengths": lengths, "attachments": self.attachments})
 
-    def _figures(self, message: int, count: int, stats: Stats | None, reason: str) -> Figures | None:
+    def _seal(self) -> Sealer | None:
+        """Of the receipt at hand: what is put into it meanwhile is not what it begins with."""
+        if self.receipt is not None and (self._sealer is None or self._sealer[0] is not self.receipt):
+            self._sealer = self.receipt, Sealer.of(self.receipt)
+        return self._sealer and self._sealer[1]
+
+    def _figures(self, message: int, count: int, stats: Stats | None, reason: str, text: str) -> Figures | None:
+        """``text``: all that is kept of the answer."""
         proof = self._proof(count)
         if proof is None:
             return None
         sources = "".join(self.sources[:count])
         figures = until_now(stats or Stats(prompt_tokens=len(proof.prompt_ids)), sources or "".join(self.sources))
-        return Figures(
-            message,
-            reason,
-            tuple(self.token_ids[:count]),
-            sources,
-            figures.model_dump_json(),
-            proof.model_dump_json(),
-        )
+        kept = Figures(message, reason, tuple(self.token_ids[:count]), sources, figures.model_dump_json(), None)
+        return replace(kept, receipt_json=sealed(proof, kept, text, self._seal()).model_dump_json())

@@ -155,6 +155,7 @@ class Receipt(Record):
         (), description="files that the conversation quotes; added by the app, since the engine sees only the prompt"
     )
     seal: str = Field("", description="over what makes the answer; added by the app, empty in older receipts")
+    text_sha256: str = Field("", description="of the answer's whole text; added by the app, empty in older receipts")
     text_lengths: tuple[int, ...] = Field(
         (), description="characters of the answer's text that each token completed; empty in older receipts"
     )

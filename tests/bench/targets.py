@@ -1,17 +1,19 @@
-"""The targets as data, and what the measurements say of each: met, not met or not measured."""
+"""The targets as data, and what the measurements say of each: met, not met, the machine's own or not measured."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeVar
+from typing import Literal
 
+from app.compare.explained import Explained, credible, mean
 from tests.bench.figures import Estimate, against_best, estimate, loops
+from tests.bench.reach import is_the_machines, reach
 from tests.bench.run import Results, Run
 
-Values = TypeVar("Values")
-Status = Literal["met", "not met", "not measured"]
+Status = Literal["met", "not met", "the machine's", "not measured"]
+"""``the machine's``: drafting does not explain the difference, and without it the target may be met or not."""
 Measure = Literal["answer", "decode"]
 
 EVERY, OVERALL = "every category", "overall"
@@ -61,7 +63,8 @@ TARGETS: tuple[Target, ...] = (
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """``worst``: for a target on every category, the lowest one; ``failing``: categories wholly below the bar."""
+    """``worst``: for a target on every category, the lowest one; ``failing``: categories wholly below the bar;
+    ``within``: how much of what was ``measured`` drafting explains, None where that is not known."""
 
     target: Target
     status: Status
@@ -69,17 +72,36 @@ class Verdict:
     worst: str = ""
     failing: tuple[str, ...] = ()
     categories: int = 0
+    within: Explained | None = None
 
 
-def judge(found: Estimate | None, bar: float) -> Status:
-    """A target fails only when the interval lies wholly below it.
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """A factor, and how much of it drafting explains."""
+
+    factor: Estimate
+    within: Explained | None
+
+
+def judge(found: Estimate | None, bar: float, within: Explained | None = None) -> Status:
+    """A target fails only when the interval lies wholly below it. ``within``: what drafting explains; neither a gain
+    nor a loss beyond that is counted, and where the machine made the difference only what it cannot have hidden.
 
     >>> judge(Estimate(0.97, 0.95, 0.99, 8), 0.98), judge(Estimate(0.9, 0.85, 0.95, 8), 0.98), judge(None, 1)
     ('met', 'not met', 'not measured')
+    >>> noisy = Estimate(1.3, 1.2, 1.4, 8)
+    >>> [judge(noisy, bar, Explained(0.97, 1.1)) for bar in (0.95, 1.05, 1.2)]
+    ['met', "the machine's", 'not met']
     """
     if found is None or found.high is None or found.count < MIN_RATIOS:
         return "not measured"
-    return "not met" if found.high < bar else "met"
+    if within is None:
+        return "not met" if found.high < bar else "met"
+    if not is_the_machines(found, within):
+        return "not met" if credible(found.high, within) < bar else "met"
+    if within.low >= bar:
+        return "met"
+    return "not met" if within.high < bar else "the machine's"
 
 
 class Ratios:
@@ -113,6 +135,16 @@ class Ratios:
         for group in self._of(pair, (variant, against), temperature):
             ratios[group[variant].category].append(times_as_fast(group[variant], group[against], measure))
         return dict(ratios)
+
+    def reach(
+        self, pair: str, variant: str, rivals: Sequence[str], measure: Measure
+    ) -> dict[str, list[list[Explained | None]]]:
+        """Category -> one row a group with what drafting explains against each rival."""
+        rows: dict[str, list[list[Explained | None]]] = defaultdict(list)
+        for group in self._of(pair, (variant, *rivals), None):
+            row = [reach(group[variant], group[rival], decode=measure == "decode") for rival in rivals]
+            rows[group[variant].category].append(row)
+        return dict(rows)
 
     def rows(
         self, pair: str, variant: str, rivals: Sequence[str], measure: Measure = "answer"
@@ -165,40 +197,50 @@ def verdict(target: Target, ratios: Ratios, measure: Measure = "answer") -> Verd
     """What the runs say of a target."""
     found = by_scope(target, ratios, measure)
     if target.scope != EVERY:
-        return Verdict(target, judge(found.get(target.scope), target.bar), found.get(target.scope))
-    measured = {name: one for name, one in found.items() if name != OVERALL and one.count >= MIN_RATIOS}
+        one = found.get(target.scope)
+        if one is None:
+            return Verdict(target, "not measured")
+        return Verdict(target, judge(one.factor, target.bar, one.within), one.factor, within=one.within)
+    measured = {name: one for name, one in found.items() if name != OVERALL and one.factor.count >= MIN_RATIOS}
     if not measured:
         return Verdict(target, "not measured")
-    worst = min(measured, key=lambda name: measured[name].value)
-    failing = tuple(name for name, one in measured.items() if judge(one, target.bar) == "not met")
-    return Verdict(target, "not met" if failing else "met", measured[worst], worst, failing, len(measured))
+    said = {name: judge(one.factor, target.bar, one.within) for name, one in measured.items()}
+    status: Status = next((each for each in ("not met", "the machine's") if each in said.values()), "met")
+    worst = min((name for name in said if said[name] == status), key=lambda name: measured[name].factor.value)
+    failing = tuple(name for name in said if said[name] == "not met")
+    return Verdict(target, status, measured[worst].factor, worst, failing, len(measured), measured[worst].within)
 
 
-def by_scope(target: Target, ratios: Ratios, measure: Measure) -> dict[str, Estimate]:
+def by_scope(target: Target, ratios: Ratios, measure: Measure) -> dict[str, Measured]:
     """Every category's estimate, and OVERALL."""
     if target.against in (BEST_LOOKUP, BEST_FIXED):
         return _against_rivals(target, ratios, measure)
     groups = ratios.by_category(target.pair, target.variant, target.against, measure)
-    return _estimates(groups, lambda values: estimate([values]), estimate(list(groups.values())))
+    reaches = ratios.reach(target.pair, target.variant, (target.against,), measure)
+    within = {category: [row[0] for row in rows] for category, rows in reaches.items()}
+    found = {
+        category: Measured(one, mean([within[category]]))
+        for category, values in groups.items()
+        if (one := estimate([values])) is not None
+    }
+    overall = estimate(list(groups.values()))
+    return found if overall is None else {**found, OVERALL: Measured(overall, mean(list(within.values())))}
 
 
-def _against_rivals(target: Target, ratios: Ratios, measure: Measure) -> dict[str, Estimate]:
+def _against_rivals(target: Target, ratios: Ratios, measure: Measure) -> dict[str, Measured]:
+    """Each against the best of several."""
     rivals = rivals_of(target, ratios)
-    rows = ratios.rows(target.pair, target.variant, rivals, measure) if rivals else {}
-    everything = against_best([row for category in rows.values() for row in category])
-
-    def best(values: list[list[float]]) -> Estimate | None:
-        found = against_best(values)
-        return found[1] if found else None
-
-    return _estimates(rows, best, everything[1] if everything else None)
-
-
-def _estimates(
-    groups: dict[str, Values], one: Callable[[Values], Estimate | None], overall: Estimate | None
-) -> dict[str, Estimate]:
-    found = {category: made for category, values in groups.items() if (made := one(values)) is not None}
-    return found if overall is None else {**found, OVERALL: overall}
+    if not rivals:
+        return {}
+    rows = ratios.rows(target.pair, target.variant, rivals, measure)
+    reaches = ratios.reach(target.pair, target.variant, rivals, measure)
+    rows[OVERALL] = [row for category in rows.values() for row in category]
+    reaches[OVERALL] = [row for category in reaches.values() for row in category]
+    return {
+        scope: Measured(found[1], mean([[row[found[0]] for row in reaches[scope]]]))
+        for scope, values in rows.items()
+        if (found := against_best(values)) is not None
+    }
 
 
 def verdicts(results: Results, measure: Measure = "answer") -> list[Verdict]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from functools import partial
+from itertools import count
 from typing import Any
 
 import pytest
@@ -86,7 +88,14 @@ async def ask(it: Chat) -> None:
     await it.ask("Name two rivers in Europe and say one thing about each.")
 
 
+@pytest.fixture
+def numbered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same numbers every time, as long as the usual ones."""
+    monkeypatch.setattr("app.chats.tree.new_id", partial(next, count(1_883_330_274_253_424_748)))
+
+
 @everywhere
+@pytest.mark.usefixtures("numbered")
 def test_receipt(picture: Callable[..., bool]) -> None:
     async def look(it: Chat) -> None:
         await ask(it)
@@ -97,6 +106,7 @@ def test_receipt(picture: Callable[..., bool]) -> None:
 
 
 @pytest.mark.parametrize("look_of", [("dark", (80, 24))], ids=["dark-80x24"], indirect=True)
+@pytest.mark.usefixtures("numbered")
 def test_receipt_further_down(picture: Callable[..., bool]) -> None:
     async def look(it: Chat) -> None:
         await ask(it)

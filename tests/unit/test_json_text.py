@@ -7,8 +7,8 @@ from collections.abc import Callable
 import pytest
 
 from app.chats.export import _parsed
-from app.chats.records import settings_from_json
-from app.chats.seal import is_broken
+from app.chats.records import Figures, settings_from_json
+from app.chats.seal import doubts
 from app.chats.unsent import Unsent
 from app.chats.unsent import _read as read_unsent
 from app.json_text import parsed
@@ -31,7 +31,9 @@ def test_what_is_nested_too_deeply_is_nothing_that_can_be_read(read: Callable[[s
     assert read(DEEP) == found
 
 
-@pytest.mark.parametrize("read", [parsed, lambda text: is_broken(text, ())], ids=["any", "a sealed record"])
+@pytest.mark.parametrize(
+    "read", [parsed, lambda text: doubts(Figures(1, "stop", (), "", "{}", text), "")], ids=["any", "a sealed record"]
+)
 def test_there_is_one_kind_of_failure(read: Callable[[str], object]) -> None:
     with pytest.raises(ValueError, match="it is nested too deeply"):
         read(DEEP)

@@ -25,7 +25,7 @@ from app.compare.ways import Way
 from app.tui import motion
 from app.tui.background import aside
 from app.tui.keys import COMPARE
-from app.tui.widgets.answer_pane import AnswerPane
+from app.tui.widgets.answer_pane import AnswerPane, Layout, rest_at_difference
 from app.tui.widgets.compare_header import CompareHeader
 from app.tui.widgets.compare_table import CompareTable
 from app.tui.widgets.curve_plot import CurvePlot
@@ -73,6 +73,9 @@ class CompareScreen(Screen["Way | None"]):
         self._due = True
         self._scrolls = False
         """Whether the figures are more than there is room for."""
+        self._differs, self._rested = False, list[Layout]()
+        self._sought = False
+        """Whether the first difference was asked for: while more is written, the panes stay there, too."""
 
     def compose(self) -> ComposeResult:
         yield CompareHeader(self._question)
@@ -95,7 +98,7 @@ class CompareScreen(Screen["Way | None"]):
         return panes
 
     def on_mount(self) -> None:
-        self.set_interval(motion.every(self.app, FRAME_SECONDS), self._draw)
+        self.set_interval(motion.every(self.app, FRAME_SECONDS), self._frame)
         self._begin()
 
     def _begin(self) -> None:
@@ -151,12 +154,26 @@ class CompareScreen(Screen["Way | None"]):
 
     # --------------------------------------------------------------------------------------------------- drawing
 
+    def _frame(self) -> None:
+        self._draw()
+        if self._over or self._sought:
+            self._rest()
+
+    def _rest(self) -> None:
+        """Where the answers differ, and there again when the room for them is another one: figures and sentences below
+        them grow, and a scroll bar makes a text narrower, some frames after it was drawn."""
+        panes = list(self.query(AnswerPane))
+        layout = [pane.layout_at for pane in panes]
+        if layout != self._rested:
+            self._rested = layout
+            rest_at_difference(panes)
+
     def _draw(self) -> None:
-        """A frame, where something has changed since the last one."""
+        """Where something has changed since the last frame."""
         if not self._due or not self.is_mounted:
             return
         self._due = False
-        comparison, panes = self.comparison, self.query(AnswerPane)
+        comparison, panes = self.comparison, list(self.query(AnswerPane))
         if len(panes) != len(comparison.ways):  # other ways were chosen; their panes are on the way
             self._due = True
             return
@@ -164,7 +181,7 @@ class CompareScreen(Screen["Way | None"]):
         self.query_one(CompareHeader).show(comparison, self._warming, over=self._over)
         for at, (pane, run) in enumerate(zip(panes, latest, strict=True)):
             others = latest[:1] if at else latest[1:]
-            pane.show(run, others, current=run is not None and run is self._current)
+            pane.show(run, others, current=run is not None and run is self._current, follow=not self._sought)
         self.query_one(CompareTable).show(comparison, table(comparison, self._memory))
         self.query_one(CurvePlot).show([run.curve if run else [] for run in latest])
         self._explain_factor()
@@ -172,10 +189,11 @@ class CompareScreen(Screen["Way | None"]):
         self.call_after_refresh(self._offer_scrolling)
 
     def _offer_scrolling(self) -> None:
-        """In the footer, where there is not room for all figures."""
+        """In the footer, where there is not room for all figures; and the way to a difference, where there is one."""
         scrolls = self.query_one("#figures", VerticalScroll).max_scroll_y > 0
-        if scrolls != self._scrolls:
-            self._scrolls = scrolls
+        differs = any(pane.fork is not None for pane in self.query(AnswerPane))
+        if (scrolls, differs) != (self._scrolls, self._differs):
+            self._scrolls, self._differs = scrolls, differs
             self.refresh_bindings()
 
     def _explain_factor(self) -> None:
@@ -210,10 +228,19 @@ class CompareScreen(Screen["Way | None"]):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         if action == "scroll":
             return self._scrolls
+        if action == "difference":
+            return self._differs
         return self.chosen is not None if action == "keep" else True
 
     def action_keep(self) -> None:
         self.dismiss(self.chosen)
+
+    def action_difference(self) -> None:
+        """To the first difference, also where somebody scrolled away from it."""
+        panes, self._sought = list(self.query(AnswerPane)), True
+        for pane in panes:
+            pane.moved = False
+        rest_at_difference(panes)
 
     def action_ways(self) -> None:
         """Choose others. What runs goes on until they are chosen."""
@@ -233,6 +260,7 @@ class CompareScreen(Screen["Way | None"]):
         before = self.comparison
         self.comparison = Comparison(ways, before.wanted, before.load, before.repetitions)
         self._memory, self._cause, self._failure, self._warming = [None for _ in ways], None, "", None
+        self._sought = False
         panes = self.query_one("#panes")
         with self.app.batch_update():
             await panes.remove_children()

@@ -45,7 +45,8 @@ class ReadingScreen(TurnScreen):
             return
         from app.tui.screens.receipt import ReceiptScreen  # with its own style sheet: not before it is wanted
 
-        self.app.push_screen(ReceiptScreen(view.receipt.stats, view.proof, view.turn.figures, view.turn.text))
+        turn = view.turn
+        self.app.push_screen(ReceiptScreen(view.receipt.stats, view.proof, turn.figures, turn.text, turn.doubts))
 
     @on(AnswerTurn.ReceiptWanted)
     def _receipt_wanted(self, event: AnswerTurn.ReceiptWanted) -> None:

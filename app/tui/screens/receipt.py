@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -75,10 +76,12 @@ class Measured(Sheet):
 class Made(Sheet):
     """The right column: what was proposed, how the answer was made, and with what."""
 
-    def __init__(self, stats: Stats, proof: Receipt | None, why_not: str) -> None:
-        """``why_not``: why there is no ``proof``, where there is none."""
+    def __init__(
+        self, stats: Stats, proof: Receipt | None, figures: Figures | None = None, doubts: Sequence[str] = ()
+    ) -> None:
+        """``figures``: as the store has them; ``doubts``: what tells that the answer is not as it was made."""
         super().__init__()
-        self._stats, self._proof, self._why_not = stats, proof, why_not
+        self._stats, self._proof, self._figures, self._doubts = stats, proof, figures, doubts
 
     def lines(self, width: int) -> list[Content]:
         stats, proof = self._stats, self._proof
@@ -86,11 +89,14 @@ class Made(Sheet):
         blocks = [[*heading("drafts"), *rows(proposed, width)]] if proposed else []
         blocks += [drafter(found, width) for found in receipt_sheet.drafters(stats)]
         if proof is None:
-            return _apart([*blocks, small(self._why_not, width)])
+            return _apart([*blocks, small(no_proof(self._figures), width)])
+        if self._doubts:
+            blocks.insert(0, [*heading("its seal"), *(line for words in self._doubts for line in small(words, width))])
         blocks.append(
             [*heading("how it was made"), *rows(receipt_sheet.making(stats, proof), width, label=LABEL_OF_WORDS)]
         )
-        blocks.append([*heading("with what"), *rows(receipt_sheet.machine(proof), width, label=LABEL_OF_WORDS)])
+        machine = receipt_sheet.machine(proof, self._figures)
+        blocks.append([*heading("with what"), *rows(machine, width, label=LABEL_OF_WORDS)])
         if notes := receipt.notes(proof):
             blocks.append([*heading("otherwise than asked"), *(line for note in notes for line in small(note, width))])
         return _apart(blocks)
@@ -103,16 +109,20 @@ class ReceiptScreen(Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = [*RECEIPT]
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012
 
-    def __init__(self, stats: Stats, proof: Receipt | None, figures: Figures | None, text: str) -> None:
-        """``text``: of the answer, for the JSON; ``figures``: as the store has them, None while it is written."""
+    def __init__(
+        self, stats: Stats, proof: Receipt | None, figures: Figures | None, text: str, doubts: Sequence[str] = ()
+    ) -> None:
+        """``text``: of the answer, for the JSON; ``figures``: as the store has them, None while it is written;
+        ``doubts``: what tells that it is not as it was made."""
         super().__init__()
         self._stats, self._proof, self._figures, self._text = stats, proof, figures, text
+        self._doubts = doubts
 
     def compose(self) -> ComposeResult:
         yield ReceiptHeader(self._proof)
         with VerticalScroll(id="receipt-sheets", can_focus=False), Horizontal(id="receipt-columns"):
             yield Measured(self._stats, self._proof, self._figures)
-            yield Made(self._stats, self._proof, no_proof(self._figures))
+            yield Made(self._stats, self._proof, self._figures, self._doubts)
         yield NoticeLine()
         yield KeyBar()
         yield TooSmall(markup=False)

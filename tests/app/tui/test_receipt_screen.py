@@ -10,6 +10,7 @@ import pytest
 
 from app import receipt_sheet
 from app.chats.proof import NO_PROOF
+from app.plain import sheet
 from app.tui.screens.receipt import ReceiptScreen
 from app.tui.widgets.sheet import Sheet, time_bar
 from engine.protocol import GenerateSettings, Sampling
@@ -84,6 +85,14 @@ async def test_how_it_was_made_and_with_what() -> None:
             "otherwise than asked drafts of 20 were asked for; exact mode allows 7",
         ):
             assert words in words_of(it)
+
+
+async def test_the_number_by_which_commands_take_the_answer_stands_there() -> None:
+    async with opened() as it:
+        number = it.screen.chat.leaf
+        words = f"number {number} by which slipstream receipt and slipstream replay take the answer"
+        assert words in words_of(it)
+        assert f"number: {number}" in sheet.text_of(it.answers[-1].turn).splitlines()
 
 
 async def test_each_drafter_and_each_position() -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
+import sqlite3
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from app.chats.store import open_chats
 from app.plain import sheet
 from app.plain.turns import about
 from app.tui.screens.receipt import ReceiptScreen
@@ -124,6 +127,21 @@ async def test_anew_in_another_mode_a_planted_seed_is_noticed(file: Path) -> Non
         await it.sees("with speculation off", "Different from token 2 of 2 on", "then token 2; now token 5")
         asked = engine.asked[-1]
         assert (asked.seed, asked.speculation, asked.fresh, asked.max_tokens) == (12345, "off", True, 2)
+
+
+async def test_a_planted_text_is_noticed_though_the_tokens_are_the_same(file: Path, tmp_path: Path) -> None:
+    store = open_chats(tmp_path / "chats.sqlite", print)
+    async with chat(FakeClient([answer("The Volga.", proof=made(file))]), store=store) as it:
+        await it.ask("And the longest one?")
+    with contextlib.closing(sqlite3.connect(str(store.file))) as db, db:
+        db.execute("UPDATE messages SET content = 'The Rhine.' WHERE role = 'assistant'")
+    store.close()
+    store = open_chats(store.file, print)
+    async with chat(Holding(), store=store, load=loads(file), size=(120, 40)) as it:
+        await it.sees("The Rhine.")
+        await replayed(it)
+        await it.sees("Identical: 2 tokens made again", "The text of this answer was changed after it was made:")
+    store.close()
 
 
 async def test_a_planted_wrong_file_is_refused(file: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tests.bench.reach import reach_words
 from tests.bench.report.cells import DASH, number, table
 from tests.bench.report.limits import ceilings, costs_of, oracle_best
 from tests.bench.run import Results, Run
@@ -23,7 +24,7 @@ def targets(results: Results) -> str:
                 f"{one.target.bar:g}",
                 _measured(one),
                 number(beside.measured.value if beside.measured else None),
-                f"**{one.status}**" if one.status == "not met" else one.status,
+                one.status if one.status in ("met", "not measured") else f"**{one.status}**",
                 _remark(results, one),
             ]
         )
@@ -40,11 +41,16 @@ def targets(results: Results) -> str:
 
 
 def _remark(results: Results, one: Verdict) -> str:
+    words = [_reach(one)]
     if one.status == "not met":
-        return _what_limits(results, one)
-    if one.status == "met" and one.measured is not None and one.measured.value < one.target.bar:
-        return f"the estimate is below, its interval is not ({one.measured.count} ratios)"
-    return ""
+        words.append(_what_limits(results, one))
+    elif one.status == "met" and one.measured is not None and not words[0] and one.measured.value < one.target.bar:
+        words.append(f"the estimate is below, its interval is not ({one.measured.count} ratios)")
+    return "; ".join(word for word in words if word)
+
+
+def _reach(one: Verdict) -> str:
+    return "" if one.measured is None else reach_words(one.measured, one.within)
 
 
 def _measured(one: Verdict) -> str:
@@ -58,7 +64,8 @@ def _measured(one: Verdict) -> str:
 def verdict_line(one: Verdict) -> str:
     """One line for the terminal."""
     failing = f" (below: {', '.join(one.failing)})" if one.failing else ""
-    return f"{one.status:12}  {one.target.pair}  {one.target} >= {one.target.bar:g}: {_measured(one)}{failing}"
+    why = f"; {words}" if (words := _reach(one)) else ""
+    return f"{one.status:13}  {one.target.pair}  {one.target} >= {one.target.bar:g}: {_measured(one)}{failing}{why}"
 
 
 def _what_limits(results: Results, one: Verdict) -> str:

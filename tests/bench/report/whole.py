@@ -28,6 +28,7 @@ def save(results: Results, path: Path) -> None:
             "interval": None if one.measured is None else [one.measured.low, one.measured.high],
             "worst_category": one.worst or None,
             "failing": list(one.failing),
+            "explained": None if one.within is None else [one.within.low, one.within.high],
         }
         for one in verdicts(results)
     ]
@@ -101,7 +102,9 @@ def _method(results: Results) -> str:
         "the last token (where a fork changed the length, decoding is scaled to the length of the answer compared "
         "to); *decoding* starts behind the prompt. Means are geometric, every category weighs the same; intervals are "
         "95 % of 2,000 bootstrap resamples of the ratios within each category. *Overall* includes copy/edit. A target "
-        "counts as not met only when its interval lies wholly below it. *Lookup at most*: what decoding would gain "
+        "counts as not met only when its interval lies wholly below it. A gain or a loss counts only as far as "
+        "drafting can have caused it, by the passes that it saved and the time that it took; a target whose verdict "
+        "hangs on the rest is *the machine's*. *Lookup at most*: what decoding would gain "
         "over plain with the same lookup, on the same answers and at the measured costs of passes, if it knew at every "
         "pass how many of its proposals hold."
     )

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from app.chats.proof import ALTERED
 from app.chats.records import StoreError
-from app.chats.seal import is_broken, sealed
+from app.chats.seal import doubts, sealed
 from app.chats.store import ChatStore
 from engine.stats import Stats
 
@@ -172,10 +173,10 @@ class TestAnswers:
         figures = kept[answer.id]
         assert (figures.finish_reason, figures.token_ids, figures.sources) == ("stop", (5, 6, 7), "tlc")
         assert figures.stats() == Stats(output_tokens=3, accepted=1)
-        assert figures.receipt() == sealed(receipt(), figures.token_ids)
+        assert figures.receipt() == sealed(receipt(), figures, "answer")
         assert figures.receipt_json is not None
-        assert not is_broken(figures.receipt_json, figures.token_ids)
-        assert is_broken(figures.receipt_json, (5, 6, 8))
+        assert doubts(figures, "answer") == ()
+        assert doubts(replace(figures, token_ids=(5, 6, 8)), "answer") == (ALTERED,)
         assert answer.finished is not None
 
     def test_figures_of_another_version_do_not_break_a_chat(self, store: ChatStore) -> None:

@@ -9,6 +9,7 @@ import pytest
 
 from app.chats.store import ChatStore
 from app.receipt import wide
+from app.replay.kept import last_records
 from app.replay.shown import UNSPELLED, as_json, as_text
 from engine.files.pieces import Pieces
 from engine.protocol import AttachedFile
@@ -32,6 +33,15 @@ def test_the_model_has_the_name_that_it_has_on_screen(store: ChatStore, model: P
     target = answer.receipt.target.model_copy(update={"sha256": "ab" * 32})
     answer = replace(answer, receipt=answer.receipt.model_copy(update={"target": target}))
     assert as_text(answer)[1] == f"model tiny {target.fingerprint[:12]}, the whole file abababababab"
+
+
+def test_the_receipt_tells_the_number_by_which_compare_takes_the_chat(store: ChatStore, model: Path) -> None:
+    answer = kept(store, model)
+    chat = store.conversations()[0].id
+    assert as_text(answer)[0].startswith(f'answer {answer.id} of the chat "Name a river." ({chat}), ')
+    assert as_json(answer)["chat_id"] == chat
+    assert store.file is not None
+    assert [found.id for found in last_records(store.file, chat)] == [answer.id]
 
 
 def test_the_receipt_shows_every_token_and_where_it_came_from(store: ChatStore, model: Path) -> None:
