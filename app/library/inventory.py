@@ -110,6 +110,14 @@ class Inventory:
         used = {model.path for here in self.pairs if here.whole for model in here.models}
         return (model for model in self.models if model.path not in used)
 
+    @property
+    def folded(self) -> Iterator[LocalModel]:
+        """Models that are here as drafts of whole pairs alone, and so have no line of their own."""
+        whole = [here for here in self.pairs if here.whole]
+        targets = {here.target.model.path for here in whole if here.target.model is not None}
+        drafts = {here.draft.model.path for here in whole if here.draft is not None and here.draft.model is not None}
+        return (model for model in self.models if model.path in drafts - targets)
+
     def begun_anew(self, models: Iterable[LocalModel]) -> Iterator[Begun]:
         """Downloads of files of ``models``, which are here, that have not ended."""
         paths_here = {part for model in models for part in model.parts}

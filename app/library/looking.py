@@ -24,14 +24,25 @@ from app.library.details import (
     model_facts,
     pair_facts,
 )
-from app.library.entries import all_entries, pair_entry, place_words
+from app.library.entries import all_entries, model_entry, pair_entry, place_words
 from app.library.found import OURS, PACKAGE
 from app.library.getting import Downloads
 from app.library.inventory import Inventory, PairHere, SourceHere, same_model, take_inventory
 from app.library.local import LocalModel
 from app.library.outside import named_by_path
 from app.library.partly import all_begun
-from app.library.records import Check, Entry, Fact, Getting, Listing, Phase, ShelfError, State, Suggestion
+from app.library.records import (
+    Check,
+    Entry,
+    Fact,
+    Getting,
+    Listing,
+    Phase,
+    ShelfError,
+    State,
+    Suggestion,
+    by_place,
+)
 from app.library.resolve import NO_NAME
 from app.library.room import Room, look
 from app.library.speed_facts import speed_facts
@@ -71,6 +82,15 @@ class Looking:
         ]
         known = {entry.key for entry in entries}
         entries += [_coming(one) for one in self.downloads() if one.key not in known and one.running]
+        answering = at_path(inventory, used[0])
+        folded = []
+        for model in inventory.folded:
+            row = model_entry(model, inventory, room, speeds)
+            if model is answering:  # a row that is in use is never hidden in that of a pair
+                entries.append(row)
+            else:
+                folded.append(row)
+        entries = by_place(entries)
         if (pair := used_entry(used, entries, inventory, room, speeds)) is not None:
             self._used, entries = used, [pair, *entries]
         return Listing(
@@ -81,6 +101,7 @@ class Looking:
             free_memory=room.free_memory,
             cores=room.cores,
             free_gpu_memory=room.on_gpus if room.gpus else None,
+            folded=tuple(folded),
         )
 
     def _read_history(self) -> tuple[History, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Literal, Protocol
@@ -70,6 +70,14 @@ class Entry:
         return bool(self.target)
 
 
+def by_place(entries: Iterable[Entry]) -> list[Entry]:
+    """``entries`` with those of one place together, places and rows in the order in which they came."""
+    places: dict[str, list[Entry]] = {}
+    for entry in entries:
+        places.setdefault(entry.place, []).append(entry)
+    return [entry for rows in places.values() for entry in rows]
+
+
 @dataclass(frozen=True, slots=True)
 class Fact:
     """One line about an entry."""
@@ -92,6 +100,9 @@ class Listing:
     cores: int | None = None
     free_gpu_memory: int | None = None
     """Bytes that models can have of GPUs; None: there is none, or no engine has said so yet."""
+    folded: tuple[Entry, ...] = ()
+    """Drafts of pairs that are whole: they stand in their pair's row, and have one of their own for who asks for them
+    by name."""
 
     def find(self, key: str) -> Entry | None:
         """The entry of this key."""

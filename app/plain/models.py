@@ -67,12 +67,12 @@ class PlainModels:
         library, load = self.open_library(), self._chat.answering.load
         if library is None:
             return
+        target, draft = (load.target.path, load.draft.path if load.draft else "") if load else ("", "")
         try:
-            self.listing = listing = library.listing()
+            self.listing = listing = library.listing((target, ""))
         except ShelfError as error:
             self._chat.say(str(error), "warning")
             return
-        target, draft = (load.target.path, load.draft.path if load.draft else "") if load else ("", "")
         used = uses(listing, target, draft)
         here = [entry for entry in listing.entries if entry.usable]
         lines = [*listing.complaints, *(_line(entry, used.get(entry.key, "")) for entry in here)]

@@ -89,7 +89,7 @@ def _usable(screen: Surface) -> list[Entry]:
     if app.listing is None:
         app.look_for_models()
         return []
-    return [entry for entry in app.listing.entries if entry.usable]
+    return [entry for entry in (*app.listing.entries, *app.listing.folded) if entry.usable]
 
 
 def _suggestion(entry: Entry, words: str) -> Suggestion:
@@ -99,7 +99,7 @@ def _suggestion(entry: Entry, words: str) -> Suggestion:
 async def _wanted(screen: Surface, wanted: str) -> Entry:
     """What a name or a path means. Raises RefusedError with what there is to do."""
     listing = await _listing(screen)
-    if not _is_path(wanted) or any(wanted == entry.key for entry in listing.entries):
+    if not _is_path(wanted) or any(wanted == entry.key for entry in (*listing.entries, *listing.folded)):
         return _the_one(listing, wanted)
     from app.library.lookup import find_model  # what --model is found with; not before it is wanted
     from app.library.resolve import ModelNotFoundError
@@ -109,7 +109,8 @@ async def _wanted(screen: Surface, wanted: str) -> Entry:
     except ModelNotFoundError as error:
         raise RefusedError(str(error)) from error
     alone = Entry(path, full_name(path), State.IN_PLACE, target=path)
-    return next((entry for entry in listing.entries if not entry.draft and same(entry.target, path)), alone)
+    listed = (*listing.entries, *listing.folded)
+    return next((entry for entry in listed if not entry.draft and same(entry.target, path)), alone)
 
 
 def _is_path(wanted: str) -> bool:
@@ -121,8 +122,10 @@ def _is_path(wanted: str) -> bool:
 
 def _the_one(listing: Listing, wanted: str) -> Entry:
     """The entry that ``wanted`` means. Raises RefusedError with what there is to do."""
-    exact = [entry for entry in listing.entries if wanted.casefold() in (entry.key.casefold(), entry.title.casefold())]
+    listed = (*listing.entries, *listing.folded)
+    exact = [entry for entry in listed if wanted.casefold() in (entry.key.casefold(), entry.title.casefold())]
     found = exact or [entry for entry in listing.entries if matches(entry, wanted)]
+    found = found or [entry for entry in listing.folded if matches(entry, wanted)]
     usable = [entry for entry in found if entry.usable]
     shown = clean_line(wanted, 40)
     if not found:

@@ -38,7 +38,7 @@ async def local_drafts(app: SlipstreamApp, load: LoadSettings) -> list[LocalDraf
         listing = app.listing
         if listing is None:
             listing = await aside(library.listing)
-        for entry in sorted(filter(_single, listing.entries), key=lambda entry: entry.size or 0):
+        for entry in sorted(filter(_single, (*listing.entries, *listing.folded)), key=lambda entry: entry.size or 0):
             used = (load.target.path, load.draft.path if load.draft else "")
             if any(same(entry.target, path) for path in used):
                 continue

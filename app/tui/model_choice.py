@@ -41,10 +41,11 @@ def draft_refusal(entry: Entry, verdict: str) -> str:
 
 
 def matches(entry: Entry, wanted: str) -> bool:
-    """Whether every word that was typed is in the entry's name, place or state, or in the name of one of its files."""
+    """Whether every word that was typed is in the entry's name, place or state, or in the name of one of its files;
+    ``_`` and ``-`` count as one, since a title and a file's name differ in them."""
     files = f"{os.path.basename(entry.target)} {os.path.basename(entry.draft)}"
-    text = f"{entry.key} {entry.title} {entry.place} {entry.state} {files}".casefold()
-    return all(word in text for word in wanted.casefold().split())
+    text = f"{entry.key} {entry.title} {entry.place} {entry.state} {files}".casefold().replace("_", "-")
+    return all(word in text for word in wanted.casefold().replace("_", "-").split())
 
 
 def same(one: str, other: str) -> bool:

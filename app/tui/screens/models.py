@@ -11,7 +11,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.widgets import Static
 
-from app.library.records import Entry, Fact, Getting, Library, Listing, Phase, ShelfError
+from app.library.records import Entry, Fact, Getting, Library, Listing, Phase, ShelfError, by_place
 from app.library.words import of_words
 from app.tui.background import aside
 from app.tui.keymap import key_of
@@ -137,7 +137,8 @@ class ModelsScreen(NoteActions):
 
     def _fill(self) -> None:
         wanted = self.query_one(FilterBox).value.strip()
-        found = [entry for entry in self._listing.entries if matches(entry, wanted)]
+        folded = self._listing.folded if wanted else ()  # asked for by name, they are models like all others
+        found = by_place(entry for entry in (*self._listing.entries, *folded) if matches(entry, wanted))
         nothing = (
             f"Nothing here is called {wanted}. {key_of('filter.close')} shows everything again."
             if wanted

@@ -91,6 +91,8 @@ class FakeShelf:
     moving: dict[str, Getting] = field(default_factory=dict)
     did: list[tuple[str, str]] = field(default_factory=list)
     closed: bool = False
+    folded: tuple[Entry, ...] = ()
+    """Drafts that stand in the rows of their pairs."""
     used: tuple[str, str] = ("", "")
     """The pair that answers, as the list was last asked for it."""
     arrived: str = ""
@@ -105,8 +107,9 @@ class FakeShelf:
         if self.listing_error:
             raise ShelfError(self.listing_error)
         return Listing(
-            tuple(self.entries), self.complaints, free_disk=53 * GB, memory=24 * GB, free_memory=22 * GB, cores=2
-        )
+            tuple(self.entries), self.complaints, free_disk=53 * GB, memory=24 * GB, free_memory=22 * GB, cores=2,
+            folded=self.folded,
+        )  # fmt: skip
 
     def see_gpus(self, gpus: Sequence[Device]) -> None:
         self.gpus = gpus
@@ -118,7 +121,7 @@ class FakeShelf:
         return self.suggested
 
     def details(self, key: str, target: str = "") -> Sequence[Fact]:
-        entry = next(entry for entry in self.entries if entry.key == key)
+        entry = next(entry for entry in (*self.entries, *self.folded) if entry.key == key)
         facts = [
             Fact("about", f"All about {entry.title}."),
             Fact("licence", "Apache-2.0, https://www.apache.org/licenses/LICENSE-2.0"),

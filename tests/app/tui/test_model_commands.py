@@ -10,7 +10,7 @@ import pytest
 from app.tui import commands
 from app.tui.screens.models import ModelsScreen
 from tests.app.tui.fake_client import MODEL_PATH, FakeClient
-from tests.app.tui.fake_shelf import CUT, DRAFT_PATH, LARGE, MISTRAL_PATH, QWEN, FakeShelf
+from tests.app.tui.fake_shelf import CUT, DRAFT, DRAFT_PATH, LARGE, MISTRAL, MISTRAL_PATH, QWEN, STARTER, FakeShelf
 from tests.app.tui.harness import chat, replies
 
 
@@ -97,6 +97,12 @@ class TestModels:
             await it.sees("No draft model proposes from now on.")
             await it.until(lambda: client.loaded[-1].draft is None)
             assert client.loaded[-1].target.path == MODEL_PATH
+
+    async def test_the_draft_of_a_pair_is_a_model_by_its_name(self) -> None:
+        client, shelf = FakeClient(), FakeShelf(entries=[STARTER, MISTRAL], folded=(DRAFT,))
+        async with chat(client, shelf=shelf) as it:
+            await replies(it, "/model 0.6B", "Qwen3-0.6B Q8_0 answers from now on; the chat stays.")
+            await it.until(lambda: client.loaded[-1].target.path == DRAFT_PATH)
 
     async def test_a_draft_that_does_not_serve_says_why(self) -> None:
         async with chat(shelf=FakeShelf(verdict=(False, "vocabulary differs"))) as it:

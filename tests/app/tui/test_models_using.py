@@ -140,3 +140,19 @@ async def test_a_chat_without_a_model_gets_one_here() -> None:
         await it.ask("hello")
         await it.sees("Now there is one.")
         assert "those that can be fetched" not in it.shown
+
+
+async def test_the_draft_of_a_pair_is_found_by_its_name_and_can_answer() -> None:
+    client = FakeClient()
+    ready = replace(QWEN, state=State.READY, target="/m/qwen.gguf", draft=DRAFT_PATH)
+    shelf = FakeShelf([STARTER, ready, MISTRAL], folded=(DRAFT,))
+    async with chat(client, shelf=shelf, size=(120, 40)) as it:
+        screen = await opened(it)
+        assert "Qwen3-0.6B Q8_0" not in it.shown
+        await it.pilot.press("/", *"0.6B_Q8-0", "enter")  # a title and a file's name differ in these
+        await it.sees("Qwen3-4B with 0.6B", "on this disk", "Qwen3-0.6B Q8_0")
+        await it.pilot.press("end")
+        await it.until(lambda: screen.entry is not None and screen.entry.key == DRAFT.key, "the draft")
+        await it.pilot.press("enter")
+        await it.sees("Qwen3-0.6B Q8_0 answers from now on; the chat stays.")
+    assert client.loaded[-1].target.path == DRAFT_PATH
