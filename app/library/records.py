@@ -155,6 +155,7 @@ class Phase(StrEnum):
     DONE = "done"
 
 
+ENDED = (Phase.DONE, Phase.FAILED, Phase.CANCELLED)
 RUNNING = (Phase.WAITING, Phase.FETCHING, Phase.CHECKING, Phase.STALLED)
 
 
@@ -198,7 +199,7 @@ class Getting:
     @property
     def ended(self) -> bool:
         """Whether it will not go on by itself, and nobody halted it."""
-        return self.phase in (Phase.DONE, Phase.FAILED, Phase.CANCELLED)
+        return self.phase in ENDED
 
     @property
     def left(self) -> float | None:

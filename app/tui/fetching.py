@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from textual.timer import Timer
 
-from app.library.records import Getting, Library, Phase
+from app.library.records import ENDED, Getting, Library, Phase
 from app.library.words import ended_words
 from app.percent import written
 from app.tui.keymap import key_of
@@ -46,13 +46,16 @@ class DownloadWatch:
         before, self._before = self._before, {getting.key: getting.phase for getting in downloads}
         header.first().getting = sign(downloads)
         for getting in downloads:
+            if before.get(getting.key) in ENDED and getting.phase is not before[getting.key]:
+                chat.notices.take_back(getting.key)  # another try has begun
             if before.get(getting.key) in (None, getting.phase) or not getting.ended:
                 continue
             words = ended_words(getting)
             if getting.phase is Phase.DONE:
-                chat.notices.also(f"{words}; choose it with {key_of('chat.models')}.", "information")
+                chat.notices.also(f"{words}; choose it with {key_of('chat.models')}.", "information", about=getting.key)
             else:
-                chat.notices.also(words, "warning" if getting.phase is Phase.FAILED else "information")
+                severity = "warning" if getting.phase is Phase.FAILED else "information"
+                chat.notices.also(words, severity, about=getting.key)
         if not any(getting.running for getting in downloads):
             self._timer.pause()
 

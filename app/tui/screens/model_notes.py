@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from app.library.records import Entry, Fact, Getting, Phase
@@ -61,6 +61,11 @@ def trouble_of(getting: Getting | None) -> str:
     """Why a download does not go on, what is kept and what to do; empty while it does."""
     wanted = (Phase.STALLED, Phase.FAILED)
     return getting.trouble if getting is not None and getting.phase in wanted else ""
+
+
+def tried_again(before: Mapping[str, Getting], now: Mapping[str, Getting]) -> list[str]:
+    """Downloads that had ended, and of which what was said then is not true any more."""
+    return [key for key, one in before.items() if one.ended and key in now and now[key].phase is not one.phase]
 
 
 def news_of(getting: Getting, highlighted: Entry | None) -> tuple[str, Severity]:

@@ -17,7 +17,7 @@ from app.tui.background import aside
 from app.tui.keymap import key_of
 from app.tui.keys import MODELS
 from app.tui.model_choice import came_as, matches, same, uses
-from app.tui.screens.model_notes import NoteActions, news_of, trouble_of
+from app.tui.screens.model_notes import NoteActions, news_of, tried_again, trouble_of
 from app.tui.widgets.facts import Facts
 from app.tui.widgets.filter_box import FilterBox, FilterRow
 from app.tui.widgets.key_bar import KeyBar
@@ -125,7 +125,7 @@ class ModelsScreen(NoteActions):
                 self.query_one(ModelTable).go_to(came.key)  # it may have another name now
         self.look_again()
         for getting in news:
-            self.query_one(NoticeLine).also(*news_of(getting, self.entry))
+            self.query_one(NoticeLine).also(*news_of(getting, self.entry), about=getting.key)
         if first and self._get:
             self._begin_with(self._get)
 
@@ -167,9 +167,12 @@ class ModelsScreen(NoteActions):
                 if getting.phase not in (Phase.DONE, Phase.CANCELLED)
             }
         )
+        for key in tried_again(before, self.downloads):
+            self.query_one(NoticeLine).take_back(key)
+            self._news = [getting for getting in self._news if getting.key != key]
         for key, getting in self.downloads.items():
             if getting.note and (key not in before or before[key].note != getting.note):
-                self.query_one(NoticeLine).also(getting.note, "warning")
+                self.query_one(NoticeLine).also(getting.note, "warning", about=key)
         ended = [
             getting
             for key, getting in self.downloads.items()

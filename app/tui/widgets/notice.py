@@ -29,6 +29,8 @@ class NoticeLine(VerticalScroll, can_focus=False):
     def __init__(self) -> None:
         super().__init__()
         self._words = Static(markup=False)
+        self._told: dict[str, tuple[str, Severity]] = {}
+        """Line -> what it speaks of, and how bad that is."""
 
     def compose(self) -> ComposeResult:
         yield self._words
@@ -59,14 +61,27 @@ class NoticeLine(VerticalScroll, can_focus=False):
         self.say("\n".join([*both, text]), worst)
         self._show_last(below=bool(both))
 
-    def also(self, text: str, severity: Severity) -> None:
-        """Show ``text`` below whatever stands there, hint or warning: nothing of both is lost."""
+    def also(self, text: str, severity: Severity, about: str = "") -> None:
+        """Show ``text`` below whatever stands there, hint or warning: nothing of both is lost. ``about``: what it
+        speaks of, for :meth:`take_back`."""
         standing = self.text.split("\n") if self.display else []
+        self._told |= dict.fromkeys(text.split("\n"), (about, severity))
         if text in standing:
             return
         worst = max(severity, self.severity if standing else severity, key=SEVERITIES.index)
         self.say("\n".join([*standing, text]), worst)
         self._show_last(below=bool(standing))
+
+    def take_back(self, about: str) -> None:
+        """What was said of this is not true any more; the rest stays."""
+        lines = [(line, *self._told.get(line, ("", self.severity))) for line in self.text.split("\n")]
+        kept = [(line, severity) for line, of, severity in lines if of != about]
+        if len(kept) == len(lines):
+            return
+        self.clear()
+        if kept:
+            worst = max((severity for _, severity in kept), key=SEVERITIES.index)
+            self.say("\n".join(line for line, _ in kept), worst)
 
     def reply(self, text: str, severity: Severity) -> None:
         """What a command has to say: in the place of the reply before it, below a warning that stands there."""
