@@ -25,6 +25,7 @@ QUANT_TAG = r"((?:UD-)?(?:I?Q|TQ|BF|F|FP|MXFP|NVFP)[0-9][A-Z0-9_]*)"
 _TAG = re.compile(rf"[-.]{QUANT_TAG}$", re.IGNORECASE)
 _SIDECARS = ("mmproj", "imatrix", "mtp-", "eagle3-", "dflash-", "dspark-")
 _SHOWN = 12
+_SHOWN_PARTS = 5
 
 
 class Named(Protocol):
@@ -87,8 +88,22 @@ def choose(
         found = found or (starts or models)[0]
     if found is None:
         wanted = quant if pattern is None else pattern
+        if pattern is not None and (beside := _accompanying(files, pattern)):
+            raise HubError(
+                "file",
+                f"{clean_line(beside, 80)} of {repo} goes along with a model and is none itself; {_offer(models)}.",
+            )
         raise HubError("file", f"{repo} has no {clean_line(wanted or '', 80)}; {_offer(models)}.")
     return _whole_set(repo, models, found)
+
+
+def part_words(numbers: Sequence[int]) -> str:
+    """``part 2``, ``parts 2, 3 and 5``, ``parts 2, 3, 4, 5, 6 and 3 more``."""
+    if len(numbers) == 1:
+        return f"part {numbers[0]}"
+    shown = [str(number) for number in numbers[:_SHOWN_PARTS]]
+    last = f"{len(numbers) - len(shown)} more" if len(numbers) > len(shown) else shown.pop()
+    return f"parts {', '.join(shown)} and {last}"
 
 
 def _by_quant(starts: Sequence[File], quant: str) -> File | None:
@@ -115,6 +130,13 @@ def _by_pattern(repo: str, models: Sequence[File], pattern: str, quant: str | No
     return fitting[0] if fitting else None
 
 
+def _accompanying(files: Sequence[Named], pattern: str) -> str:
+    """The first file that ``pattern`` names among those that belong to a model and are none; empty: there is none."""
+    wanted = pattern.casefold()
+    beside = (file.path for file in files if file.path.lower().endswith(".gguf") and not is_model(file.path))
+    return next((path for path in beside if _matches(path.casefold(), wanted)), "")
+
+
 def _matches(path: str, pattern: str) -> bool:
     return path == pattern or fnmatchcase(path, pattern) or fnmatchcase(PurePosixPath(path).name, pattern)
 
@@ -131,11 +153,10 @@ def _whole_set(repo: str, models: Sequence[File], start: File) -> tuple[File, ..
             parts[name.number] = file
     missing = [number for number in range(1, wanted.count + 1) if number not in parts]
     if missing:
-        holes = ", ".join(str(number) for number in missing[:5]) + (" …" if len(missing) > 5 else "")
         raise HubError(
             "incomplete",
-            f"{clean_line(wanted.stem, 120)} of {repo} is cut into {wanted.count} parts, and the hub lacks part "
-            f"{holes}; choose another quantization.",
+            f"{clean_line(wanted.stem, 120)} of {repo} is cut into {wanted.count} parts, and the hub lacks "
+            f"{part_words(missing)}; choose another quantization.",
         )
     return tuple(parts[number] for number in range(1, wanted.count + 1))
 

@@ -61,7 +61,9 @@ def coming_fact(here: int, size: int | None) -> Fact:
 def begun_facts(begun: Begun, getting: Getting | None = None) -> Iterator[Fact]:
     """A download that has not ended; ``getting``: as it goes on now."""
     yield coming_fact(getting.done, getting.total) if getting is not None else coming_fact(begun.here, begun.size)
-    if begun.anew:
+    if begun.again:
+        yield Fact("", "the same version of the file is here, whole: nobody needs this any more")
+    elif begun.anew:
         yield Fact("", "the file that it would replace is here and stays usable until then")
     yield Fact("file", ", ".join(str(part.path) for part in begun.parts))
 

@@ -60,12 +60,12 @@ def begun_entry(begun: Begun) -> Entry:
     """A download outside the catalogue that has not ended."""
     return Entry(
         key=begun.name,
-        title=begun.name.rpartition("/")[2].removesuffix(".gguf") + " (newer download)" * begun.anew,
+        title=begun.name.rpartition("/")[2].removesuffix(".gguf") + (f" ({begun.called})" if begun.called else ""),
         state=State.PARTLY,
         place=place_words(OURS),
         size=begun.size,
         here=begun.here,
-        fetchable=begun.name.count("/") >= 2,
+        fetchable=begun.name.count("/") >= 2 and not begun.again,
         own=True,
     )
 
@@ -139,14 +139,15 @@ def _state_of_pair(here: PairHere) -> State:
     if here.whole:
         ours = all(model.origin in OUR_PLACES for model in here.models)
         return State.READY if ours else State.IN_PLACE
-    if any(model.fault is not None for model in here.models) and not any(source.begun for source in here.sources):
-        return State.BROKEN
+    faulty = [model for model in here.models if model.fault is not None]
+    if faulty and not any(source.begun for source in here.sources):
+        return State.UNREADABLE if all(model.unreadable for model in faulty) else State.BROKEN
     return State.PARTLY if any(source.here for source in here.sources) else State.ABSENT
 
 
 def _state_of_model(model: LocalModel) -> State:
     if model.fault is not None:
-        return State.BROKEN
+        return State.UNREADABLE if model.unreadable else State.BROKEN
     if not model.usable:
         return State.OTHER
     return State.READY if model.origin in OUR_PLACES else State.IN_PLACE

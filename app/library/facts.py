@@ -30,7 +30,7 @@ from engine.files.whole import write_whole
 
 log = logging.getLogger(__name__)
 
-VERSION: Final = 5
+VERSION: Final = 6
 MOST_BYTES: Final = 64 * 1024 * 1024
 NO_SHAPE: Final = Shape()
 
@@ -43,6 +43,8 @@ class FileFacts:
     fault: str | None = None
     foreign: bool = False
     """It is no GGUF at all."""
+    unreadable: bool = False
+    """It has a fault, and more bytes would not mend it."""
     role: Role = "chat"
     general_name: str | None = None
     architecture: str | None = None
@@ -72,19 +74,22 @@ def read_facts(path: Path, seen: SeenArrays | None = None) -> FileFacts:
         size = path.stat().st_size
         return facts_of(read_header(path, seen=seen))
     except HeaderError as error:
-        return FileFacts(size, fault=clean_line(error.message.rstrip("."), 300), foreign=error.code == "not_gguf")
+        fault, whole = clean_line(error.message.rstrip("."), 300), size > 0 and error.code != "truncated"
+        return FileFacts(size, fault=fault, foreign=error.code == "not_gguf", unreadable=whole)
     except FileNotFoundError:
         return FileFacts(size, fault="it is gone")
     except OSError as error:
-        return FileFacts(size, fault=f"it cannot be read: {(error.strerror or str(error)).lower()}")
+        return FileFacts(size, fault=f"it cannot be read: {(error.strerror or str(error)).lower()}", unreadable=True)
 
 
 def facts_of(header: Header) -> FileFacts:
     """The facts of a header that was read."""
     role = role_of(header)
+    fault = _wrong(header) if role == "chat" else None
     return FileFacts(
         size=header.size,
-        fault=_wrong(header) if role == "chat" else None,
+        fault=fault,
+        unreadable=fault is not None,
         role=role,
         general_name=_line(header.text("general.name")),
         architecture=_line(header.architecture),

@@ -99,6 +99,12 @@ def _gated(asked: Asked) -> HubError:
 
 
 def _no_repository(asked: Asked) -> HubError:
+    if asked.with_token:
+        return HubError(
+            "repository",
+            f"{shown_endpoint(asked.endpoint)} has no repository {asked.repo}, or the token that was sent may not see "
+            "it. Check the name; for a private one the token must be of an account that may read it.",
+        )
     return HubError(
         "repository",
         f"{shown_endpoint(asked.endpoint)} has no repository {asked.repo}, or it is private. Check the name; "

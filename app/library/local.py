@@ -44,6 +44,8 @@ class LocalModel:
     parameters: int
     fault: str | None = None
     """Why the files cannot be used, in one phrase; None: they are whole."""
+    unreadable: bool = False
+    """Whether that is something which more bytes would not mend."""
     also_at: tuple[Path, ...] = ()
     """Where the same file was seen as well."""
     copies: tuple[LocalModel, ...] = field(default=(), repr=False, compare=False)
@@ -170,10 +172,12 @@ def model_of(found: FileSet, store: FactStore) -> LocalModel | LeftOut:
         shape=facts.shape,
         parameters=facts.parameters,
         fault=fault_of_single(facts, renamed=first.renamed) if found.count == 1 else None,
+        unreadable=found.count == 1 and facts.unreadable,
     )
     if found.count == 1:
         return _with_names(replace(model, fault=model.fault or _damage(model)), found)
     parts = facts_of_parts(found, store)
+    fault = fault_of_parts(found, parts)
     whole = replace(
         model,
         size=sum(part.size for part in parts.values()),
@@ -183,7 +187,9 @@ def model_of(found: FileSet, store: FactStore) -> LocalModel | LeftOut:
             embeddings=sum(part.shape.embeddings for part in parts.values()),
         ),
         parameters=sum(part.parameters for part in parts.values()),
-        fault=fault_of_parts(found, parts),
+        fault=fault,
+        unreadable=fault is not None
+        and any(part.unreadable and part.fault is not None and fault.endswith(part.fault) for part in parts.values()),
     )
     return _with_names(replace(whole, fault=whole.fault or _damage(whole)), found)
 
@@ -193,7 +199,7 @@ def _damage(model: LocalModel) -> str | None:
     damaged = next((part for part in model.parts if is_damaged(part)), None)
     if damaged is None:
         return None
-    return f"{damaged.name} is damaged: its hash is not the one the hub announced; fetch it again"
+    return f"{damaged.name} is damaged: its hash is not the one the hub announced"
 
 
 def _with_names(model: LocalModel, found: FileSet) -> LocalModel:

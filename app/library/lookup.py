@@ -133,10 +133,19 @@ def _way_out(model: LocalModel, models_dir: Path) -> str:
     if model.path.is_relative_to(models_dir):
         inside = model.path.relative_to(models_dir).as_posix()
         if inside.count("/") >= 2:
-            return f"; this fetches it again: slipstream models pull {inside} --replace"
+            return f"; this fetches it again: slipstream models pull {inside}{' --replace' * _in_the_way(model)}"
     if model.origin in DOWNLOADING:
         return f"; finish its download where it began ({model.origin}), or fetch it again"
     return "; get it again from where it came"
+
+
+def _in_the_way(model: LocalModel) -> bool:
+    """Whether a plain pull would leave its files alone: they are all here, and one of them is the user's own."""
+    from app.library.entries import may_delete  # reads headers: only where it is needed
+
+    if len(model.parts) < split_name(model.path.name).count:
+        return False  # it fetches what is missing
+    return not all(may_delete(part, paths.models_dir()) for part in model.parts)
 
 
 def _read_in_place(wanted: str, role: Role, is_name: bool) -> Path | ModelNotFoundError | None:

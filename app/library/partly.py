@@ -8,6 +8,7 @@ from pathlib import Path
 
 from app.library.choice import SplitName, quant_of, split_name
 from app.library.naming import model_name
+from app.library.origins import own_origin
 from app.library.transfer.leftovers import Unfinished, find_unfinished
 from app.library.transfer.sidecar import PART, beside
 from app.library.words import of_words
@@ -41,6 +42,18 @@ class Begun:
         return all(file.is_file() for file in (*files, *(part.path for part in self.parts)))
 
     @property
+    def again(self) -> bool:
+        """Whether it is :attr:`anew` of the very version that is here, so that nobody needs it."""
+        origins = [(own_origin(part.path), part.expected) for part in self.parts]
+        same = all(origin is not None and wanted and origin.expected == wanted for origin, wanted in origins)
+        return self.anew and same
+
+    @property
+    def called(self) -> str:
+        """What there is to call it beside the file that is here; empty where it is all there is of it."""
+        return ("second download" if self.again else "newer download") if self.anew else ""
+
+    @property
     def words(self) -> str:
         """That it is not whole, where it is, and how to go on."""
         file = self.name.rpartition("/")[2]
@@ -51,6 +64,8 @@ class Begun:
         here = f"{of_words(self.here, self.size)} are here ({at})"
         if self.anew:
             gives_up = f"this gives it up: slipstream models rm {self.name}"
+            if self.again:
+                return f"{file} is here, whole; of a second download of the same version {here}; {gives_up}"
             return f"{file} is here and stays as it is; of a newer download of it {here}; {go_on}; {gives_up}"
         return f"{file} is not whole: {here}; {go_on}"
 

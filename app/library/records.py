@@ -21,10 +21,12 @@ class State(StrEnum):
     PARTLY = "partly here"
     ABSENT = "not here"
     BROKEN = "not whole"
+    UNREADABLE = "not readable"
     OTHER = "no chat model"
 
 
 USABLE = (State.READY, State.IN_PLACE)
+FAULTY = (State.BROKEN, State.UNREADABLE)
 
 Tone = Literal["plain", "good", "warn"]
 

@@ -56,7 +56,7 @@ def removal_of_begun(begun: Begun) -> Removal:
     """A download that has not ended; a file that is there from before stays."""
     title = begun.name.rpartition("/")[2]
     kept = [f"{part.path} stays: it is the file from before." for part in begun.parts if begun.anew]
-    title = f"The newer download of {title}" if begun.anew else title
+    title = f"The {begun.called} of {title}" if begun.called else title
     return _removal(begun.name, title, [beside(part.path, PART) for part in begun.parts], kept)
 
 

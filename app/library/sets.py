@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from app.library.belonging import stranger
-from app.library.choice import split_name
+from app.library.choice import part_words, split_name
 from app.library.facts import FactStore, FileFacts
 from app.library.found import Candidate
 from app.library.walk import LeftOut, why_not
@@ -95,8 +95,8 @@ def fault_of_parts(found: FileSet, facts: dict[int, FileFacts]) -> str | None:
     """Why the parts are no whole model, in one phrase; None when they are."""
     missing = [number for number in range(1, found.count + 1) if number not in facts]
     if missing:
-        which, verb = (f"part {missing[0]}", "is") if len(missing) == 1 else (f"parts {_numbers(missing)}", "are")
-        return f"{which} of {found.count} {verb} missing ({_part_name(found, missing[0])})"
+        verb = "is" if len(missing) == 1 else "are"
+        return f"{part_words(missing)} of {found.count} {verb} missing ({_part_name(found, missing[0])})"
     for number, each in facts.items():
         if each.fault is not None:
             return f"part {number} of {found.count}: {each.fault}"
@@ -125,8 +125,3 @@ def fault_of_single(facts: FileFacts, *, renamed: bool) -> str | None:
 def _part_name(found: FileSet, number: int) -> str:
     name = split_name(found.first.path.name)
     return f"{name.stem}-{number:05}-of-{name.count:05}.gguf"
-
-
-def _numbers(numbers: Sequence[int]) -> str:
-    shown = ", ".join(map(str, numbers[:5]))
-    return shown if len(numbers) <= 5 else f"{shown} and {len(numbers) - 5} more"

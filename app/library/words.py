@@ -42,8 +42,8 @@ def state_words(entry: Entry) -> str:
 
 
 def of_words(done: int, total: int | None) -> str:
-    """``1.2 of 2.5 GB``: the unit once where it is the same."""
-    if total is None:
+    """``1.2 of 2.5 GB``: the unit once where it is the same. More than there should be is no part of it."""
+    if total is None or done > total:
         return size_words(done)
     first, second = size_words(done), size_words(total)
     number, _, unit = first.partition(" ")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from app.library.transfer import sidecar
@@ -25,6 +25,8 @@ class Unfinished:
     """Of the whole file, where the sidecar still says so."""
     url: str | None
     """Where it comes from, without query."""
+    expected: str | None = field(default=None, compare=False)
+    """The hash of the whole file, where the sidecar still says so."""
 
 
 def find_unfinished(folder: Path) -> list[Unfinished]:
@@ -39,7 +41,8 @@ def find_unfinished(folder: Path) -> list[Unfinished]:
             path = Path(place) / name.removesuffix(PART)
             kept = sidecar.read(beside(path, SIDECAR))
             if (done := plain_size(beside(path, PART))) is not None:  # a link there is not ours
-                found.append(Unfinished(path, done, kept.size if kept else None, kept.url if kept else None))
+                size, url, expected = (kept.size, kept.url, kept.expected) if kept else (None, None, None)
+                found.append(Unfinished(path, done, size, url, expected))
     return found
 
 

@@ -8,7 +8,7 @@ from typing import Final
 from textual.content import Content
 
 from app.clean import clean_line
-from app.library.records import Entry, Getting, Phase, State
+from app.library.records import FAULTY, Entry, Getting, Phase
 from app.library.words import SILENT, left_words, percent, rate_words, size_cell, speed_words, state_words
 from app.percent import written
 from app.tui.whole_words import whole_words
@@ -90,7 +90,7 @@ def _resting(entry: Entry, use: str, width: int) -> Content:
     words = whole_words(clean_line(state_words(entry), 100), width)
     if use:
         return Content.styled(use, "$accent")
-    if entry.state is State.BROKEN or entry.fits is False:
+    if entry.state in FAULTY or entry.fits is False:
         return Content.styled(words, "$warning")
     return Content.styled(words, "$muted" if entry.usable else "$faint")
 

@@ -82,6 +82,7 @@ def test_words_of_progress() -> None:
     ]  # fmt: skip
     assert of_words(900_000_000, 1_100_000_000) == "900 MB of 1.1 GB"
     assert of_words(5, None) == "5 bytes"
+    assert of_words(9_000_000, 7_700_000) == "9.0 MB", "what is longer than the file is no part of it"
 
 
 def test_a_hundred_per_cent_means_every_byte() -> None:

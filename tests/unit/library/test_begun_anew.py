@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from app.library.lookup import find_model
+from app.library.origins import read_origin
 from app.library.records import Phase, State
 from app.library.shelf import Shelf
 from app.library.transfer.sidecar import LOCK, PART, SIDECAR, Sidecar, beside
@@ -63,6 +64,27 @@ def test_the_download_is_an_entry_of_its_own_that_can_be_given_up(home: Home, lo
     assert shelf.remove(removal) == 3000
     assert home.names() == [LOOSE]
     assert Shelf().unfinished("Tiny-Q4_K_M") == []
+
+
+def test_a_download_of_the_version_that_is_here_is_no_newer_one(home: Home, hub: Hub, shelf: Shelf) -> None:
+    hub.repo("some/Tiny-GGUF").put("Tiny-Q4_K_M.gguf", home.files[ONE_TARGET])
+    pull(shelf, LOOSE)
+    loose, origin = home.models / LOOSE, read_origin(home.models / LOOSE)
+    assert origin is not None
+    home.put(f"{LOOSE}{PART}", bytes(3000))
+    Sidecar("http://hub/x", 5000, origin.expected).write(beside(loose, SIDECAR))
+    begun = entry(shelf, LOOSE)
+    assert (begun.title, begun.state, begun.fetchable) == ("Tiny-Q4_K_M (second download)", State.PARTLY, False)
+    assert "the same version of the file is here, whole: nobody needs this any more" in [
+        fact.text for fact in shelf.details(LOOSE)
+    ]
+    assert shelf.unfinished("Tiny-Q4_K_M") == [
+        f"Tiny-Q4_K_M.gguf is here, whole; of a second download of the same version 3 of 5 kB are here ({loose}.part); "
+        f"this gives it up: {GIVES_UP}."
+    ]
+    assert shelf.removal(LOOSE).title == "The second download of Tiny-Q4_K_M.gguf"
+    Sidecar("http://hub/x", 5000, "0" * 64).write(beside(loose, SIDECAR))
+    assert entry(shelf, LOOSE).title == "Tiny-Q4_K_M (newer download)"
 
 
 def test_pull_of_what_is_here_names_what_is_left_over(home: Home, hub: Hub, loose: Path, shelf: Shelf) -> None:

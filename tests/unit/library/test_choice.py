@@ -73,6 +73,14 @@ def test_sidecars_are_no_models() -> None:
     )
 
 
+def test_a_file_that_goes_along_with_a_model_is_not_denied() -> None:
+    files = ["mmproj-x-F16.gguf", "sub/x-imatrix.gguf", "x-Q2_K.gguf", "mmproj.bin"]
+    for pattern, name in (("mmproj-X-F16.gguf", files[0]), ("x-imatrix.gguf", files[1]), ("sub/*", files[1])):
+        words = f"{name} of {REPO} goes along with a model and is none itself; it has: Q2_K."
+        assert refused(*files, pattern=pattern) == ("file", words)
+    assert refused(*files, pattern="mmproj.bin") == ("file", f"{REPO} has no mmproj.bin; it has: Q2_K.")
+
+
 def test_parts_are_one_model_in_their_order() -> None:
     parts = ["Q8_0/x-Q8_0-00002-of-00003.gguf", "Q8_0/x-Q8_0-00003-of-00003.gguf", "Q8_0/x-Q8_0-00001-of-00003.gguf"]
     whole = [parts[2], parts[0], parts[1]]
@@ -89,17 +97,17 @@ def test_one_file_goes_before_parts_of_the_same() -> None:
 @pytest.mark.parametrize("there", [("1", "3"), ("2", "3"), ("1",)])
 def test_a_set_with_a_hole_is_no_model(there: tuple[str, ...]) -> None:
     code, words = refused(*(f"x-Q8_0-0000{number}-of-00003.gguf" for number in there), pattern="x-*")
-    missing = {("1", "3"): "2", ("2", "3"): "1", ("1",): "2, 3"}[there]
+    missing = {("1", "3"): "part 2", ("2", "3"): "part 1", ("1",): "parts 2 and 3"}[there]
     assert (code, words) == (
         "incomplete",
-        f"x-Q8_0 of {REPO} is cut into 3 parts, and the hub lacks part {missing}; choose another quantization.",
+        f"x-Q8_0 of {REPO} is cut into 3 parts, and the hub lacks {missing}; choose another quantization.",
     )
 
 
 def test_a_set_without_end_is_refused_at_once() -> None:
     code, words = refused("x-00001-of-99999.gguf")
     assert code == "incomplete"
-    assert words.endswith("the hub lacks part 2, 3, 4, 5, 6 …; choose another quantization.")
+    assert words.endswith("the hub lacks parts 2, 3, 4, 5, 6 and 99993 more; choose another quantization.")
 
 
 def test_a_pattern_or_a_path_names_the_file() -> None:

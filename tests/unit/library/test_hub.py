@@ -62,7 +62,11 @@ def test_no_such_repository(hub: fake.Hub, repo: fake.Repo, monkeypatch: pytest.
     assert refused(Hub(), "owner/None") == ("repository", words)
     monkeypatch.setenv("HF_TOKEN", "hf_good")
     hub.tokens.add("hf_good")
-    assert refused(Hub(), "owner/None") == ("repository", words)
+    with_token = (
+        f"{hub.url} has no repository owner/None, or the token that was sent may not see it. Check the name; "
+        "for a private one the token must be of an account that may read it."
+    )
+    assert refused(Hub(), "owner/None") == ("repository", with_token)
 
 
 def test_no_such_revision(hub: fake.Hub, repo: fake.Repo) -> None:

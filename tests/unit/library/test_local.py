@@ -106,7 +106,7 @@ def test_a_model_in_parts_is_one_model(folder: Path, only: Only) -> None:
     [
         ([2], "part 2 of 3 is missing (Cut-00002-of-00003.gguf)"),
         ([1], "part 1 of 3 is missing (Cut-00001-of-00003.gguf)"),
-        ([2, 3], "parts 2, 3 of 3 are missing (Cut-00002-of-00003.gguf)"),
+        ([2, 3], "parts 2 and 3 of 3 are missing (Cut-00002-of-00003.gguf)"),
     ],
 )
 def test_missing_parts_are_named(folder: Path, only: Only, leave_out: list[int], fault: str) -> None:

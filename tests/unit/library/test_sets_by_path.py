@@ -8,12 +8,15 @@ from pathlib import Path
 import pytest
 
 from app.library.lookup import find_model, find_pair_files
-from app.library.records import ShelfError
+from app.library.origins import note_damage
+from app.library.records import ShelfError, State
 from app.library.resolve import CannotUseError
 from app.library.shelf import Shelf
 from engine.target_file import PairError, checked_header
 from tests.fixtures.disks import write_parts
 from tests.fixtures.homes import ONE_TARGET, Home
+from tests.fixtures.hub import Hub
+from tests.unit.library.shelves import pull
 
 
 def refused(file: Path) -> str:
@@ -69,6 +72,44 @@ def test_advice_fits_the_place_where_a_file_lies(home: Home, folder: Path) -> No
             find_model(name)
         assert str(error.value).endswith(way), name
         assert str(error.value).count(f"{name}.gguf") == 1
+
+
+def test_replacing_is_advised_only_where_a_file_of_the_users_is_in_the_way(home: Home, hub: Hub, shelf: Shelf) -> None:
+    def refused_by_name(name: str) -> str:
+        with pytest.raises(CannotUseError) as error:
+            find_model(name)
+        return str(error.value)
+
+    again = "; this fetches it again: slipstream models pull"
+    (_, short) = write_parts(home.models / "own/Half-GGUF", "Half", 2)
+    os.truncate(short, short.stat().st_size - 500)
+    assert refused_by_name("own/Half-GGUF").endswith(f"{again} own/Half-GGUF/Half-00001-of-00002.gguf --replace.")
+    (_, second) = write_parts(home.models / "own/Cut-GGUF", "Cut", 2)
+    second.unlink()
+    words = f"part 2 of 2 is missing ({second.name}){again} own/Cut-GGUF/Cut-00001-of-00002.gguf."
+    assert refused_by_name("own/Cut-GGUF").endswith(words)
+    file, wanted = home.models / "some/Tiny-GGUF/Tiny-Q4_K_M.gguf", "some/Tiny-GGUF/Tiny-Q4_K_M.gguf"
+    hub.repo("some/Tiny-GGUF").put(file.name, home.files[ONE_TARGET])
+    pull(shelf, wanted)
+    note_damage(file, damaged=True)
+    damaged = f"{file.name} is damaged: its hash is not the one the hub announced"
+    assert refused_by_name("Tiny-Q4_K_M") == f"{damaged}{again} {wanted}."
+    offer = shelf.plan(wanted)
+    assert (offer.refusal, offer.missing) == ("", len(home.files[ONE_TARGET])), "a plain pull does"
+    assert [found.words for found in shelf.verify(wanted, lambda *_: None)] == [f"{damaged}; fetch it again."]
+
+
+def test_a_part_that_cannot_be_read_is_here_all_the_same(home: Home, folder: Path) -> None:
+    Shelf().add_folder(folder)
+    paths = write_parts(folder, "Cut", 2)
+    paths[1].write_bytes(b"<html>404</html>" * 50)
+    row = next(row for row in Shelf().listing().entries if row.trouble.startswith("part 2 of 2: "))
+    assert row.state is State.UNREADABLE
+    paths[1].unlink()
+    assert (
+        next(row for row in Shelf().listing().entries if row.trouble.startswith("part 2 of 2 is ")).state
+        is State.BROKEN
+    )
 
 
 def test_verify_names_a_file_once(home: Home, folder: Path, shelf: Shelf) -> None:

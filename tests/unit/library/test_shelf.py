@@ -13,6 +13,7 @@ from app.library.origins import read_origin
 from app.library.records import Phase, ShelfError, State
 from app.library.room import Room
 from app.library.shelf import Shelf
+from app.library.words import state_words
 from app.tui.model_choice import uses
 from engine.files.fit import ON_EACH_GPU
 from engine.protocol import Device
@@ -87,9 +88,14 @@ def test_what_cannot_be_used_is_listed_with_its_reason(home: Home, shelf: Shelf)
     whole = home.files[ONE_TARGET]
     home.studio("cut.gguf", whole[: len(whole) - 1000])
     home.studio("page.gguf", b"<html>404</html>" * 50)
-    for name in ("cut", "page"):
+    home.studio("big-endian.gguf", b"GGUF" + (3).to_bytes(4, "big") + whole[8:])
+    home.studio("later.gguf", b"GGUF" + (99).to_bytes(4, "little") + whole[8:])
+    home.studio("empty.gguf", b"")
+    states = {name: State.UNREADABLE for name in ("page", "big-endian", "later")}
+    for name, state in {"cut": State.BROKEN, "empty": State.BROKEN, **states}.items():
         broken = entry(shelf, name)
-        assert (broken.state, broken.usable, broken.place) == (State.BROKEN, False, "on this disk (LM Studio)")
+        assert (broken.state, broken.usable, broken.place) == (state, False, "on this disk (LM Studio)")
+        assert state_words(broken) == ("not readable" if name in states else "not whole")
         assert broken.trouble
         assert any(fact.tone == "warn" for fact in shelf.details(name))
 
