@@ -12,6 +12,7 @@ from app.library.words import ended_words
 from app.percent import written
 from app.tui.keymap import key_of
 from app.tui.widgets.header import Header
+from app.tui.widgets.notice import Severity
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -54,7 +55,7 @@ class DownloadWatch:
             if getting.phase is Phase.DONE:
                 chat.notices.also(f"{words}; choose it with {key_of('chat.models')}.", "information", about=getting.key)
             else:
-                severity = "warning" if getting.phase is Phase.FAILED else "information"
+                severity: Severity = "warning" if getting.phase is Phase.FAILED else "information"
                 chat.notices.also(words, severity, about=getting.key)
         if not any(getting.running for getting in downloads):
             self._timer.pause()
