@@ -12,6 +12,7 @@ from app.library.found import HUB, LLAMA_CPP, LM_STUDIO, OURS
 from app.library.lookup import find_model
 from app.library.shelf import Shelf
 from app.library.upstream import Upstream, upstream
+from tests.fixtures.disks import write_ollama
 from tests.fixtures.homes import ONE_TARGET, Home, write
 from tests.fixtures.hub import Hub
 from tests.unit.library.shelves import pull
@@ -132,3 +133,13 @@ def test_what_llama_cpp_notes_is_not_believed_unless_it_makes_up_the_name(tmp_pa
     write(tmp_path / f"{LONE}.json", noted)
     write(tmp_path / "manifest=o=r=latest.json", noted)
     assert upstream(tmp_path / LONE, LLAMA_CPP) is None
+
+
+@pytest.mark.parametrize("name", ["tiny", "Tiny", "tiny:latest"])
+def test_the_tag_latest_of_ollama_may_be_left_out(home: Home, shelf: Shelf, name: str) -> None:
+    store = home.user / ".ollama/models"
+    write_ollama(store, "registry.ollama.ai/library/tiny/latest", {"model": home.files[ONE_TARGET]})
+    write_ollama(store, "registry.ollama.ai/library/other/1b", {"model": home.files[ONE_TARGET] + bytes(32)})
+    (blob,) = shelf.files("tiny:latest")
+    assert find_model(name) == blob
+    assert shelf.files(name) == [blob]
