@@ -9,9 +9,12 @@ from pathlib import Path
 import pytest
 
 from app.library.found import HUB, LLAMA_CPP, LM_STUDIO, OURS
+from app.library.inventory import take_inventory
 from app.library.lookup import find_model
 from app.library.shelf import Shelf
 from app.library.upstream import Upstream, upstream
+from engine.files.fit import estimate
+from engine.files.sizes import size_words
 from tests.fixtures.disks import write_ollama
 from tests.fixtures.homes import ONE_TARGET, Home, write
 from tests.fixtures.hub import Hub
@@ -143,3 +146,19 @@ def test_the_tag_latest_of_ollama_may_be_left_out(home: Home, shelf: Shelf, name
     (blob,) = shelf.files("tiny:latest")
     assert find_model(name) == blob
     assert shelf.files(name) == [blob]
+
+
+@pytest.mark.parametrize("ours", [True, False])
+def test_the_plan_of_what_is_here_tells_the_memory_that_check_tells(
+    home: Home, hub: Hub, shelf: Shelf, ours: bool
+) -> None:
+    hub.repo(REPO).put("Tiny-Q4_K_M.gguf", home.files[ONE_TARGET])
+    assert "memory   about 80" in shelf.plan(LOOSE).text, "by its size alone"
+    if ours:
+        pull(shelf, LOOSE)
+    else:
+        in_llama_cpp(home, home.files[ONE_TARGET])
+    (model,) = (one for one in take_inventory().models if "Tiny-Q4" in one.path.name)
+    needed = estimate(model.shape).total
+    assert f"memory   about {size_words(needed)} of" in shelf.plan(LOOSE).text
+    assert needed < 200e6
