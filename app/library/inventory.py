@@ -16,6 +16,7 @@ from app.library.found import OLLAMA, OURS, PACKAGE
 from app.library.left_out import left_out_words
 from app.library.local import LocalModel, look_alike, scan
 from app.library.measured import MeasuredCosts
+from app.library.ollama import LATEST
 from app.library.partly import Begun, together
 from app.library.places import places
 from app.library.resolve import packaged_file
@@ -239,6 +240,8 @@ def _copy_called(model: LocalModel, folded: str, models_dir: Path) -> LocalModel
 
 def _spellings(model: LocalModel, models_dir: Path) -> set[str]:
     spellings = {model.path.name, model.path.stem, model.name, model.title}
+    if model.origin == OLLAMA:
+        spellings.add(model.name.removesuffix(LATEST))
     try:
         inside = model.path.relative_to(models_dir).parts
     except ValueError:

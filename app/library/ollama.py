@@ -16,6 +16,9 @@ MOST_MANIFESTS: Final = 5_000
 MOST_BYTES: Final = 1_000_000
 """A manifest is a page of JSON."""
 
+LATEST: Final = ":latest"
+"""The tag that may be left out."""
+
 NO_MANIFEST: Final = "its manifest cannot be understood"
 NOT_IN_FULL: Final = "is not here in full"
 """Behind the model's name."""

@@ -30,6 +30,7 @@ from app.library.transfer.existing import kept_of
 from app.library.transfer.leftovers import tidy
 from app.library.transfer.wanted import Arrived, Wanted
 from app.library.upstream import upstream
+from engine.files.shape import Shape
 from engine.files.sizes import size_words
 
 WORKING_MEMORY = 0.8e9
@@ -54,7 +55,7 @@ def offer_for(wanted: str, inventory: Inventory, room: Room) -> Offer:
             return _all_here(here)
         raise ShelfError(str(error)) from error
     plan = _with_files_elsewhere(plan, inventory) if here is None else _with_files_in_place(plan, here)
-    return _offer_of(plan)
+    return _offer_of(_with_memory_of_headers(plan, inventory, room))
 
 
 def replacing_offer(offer: Offer, watch: Watch) -> Offer:
@@ -192,6 +193,23 @@ def _with_files_elsewhere(plan: Plan, inventory: Inventory) -> Plan:
                 PlannedFile(wanted[0].role, there.path.name, origin, there.path, there.size, "here", there.size)
             )
     return replace(plan, files=tuple(files))
+
+
+def _with_memory_of_headers(plan: Plan, inventory: Inventory, room: Room) -> Plan:
+    """Where all files are here, their headers tell what the list and ``check`` tell; sizes alone say much less."""
+    places = [place for model in inventory.models for place in (model, *model.copies)]
+    shapes: dict[str, Shape] = {}
+    for files in _sets(plan):
+        here = {file.destination for file in files if file.state == "here"}
+        model = next((place for place in places if place.usable and place.path in here), None)
+        if model is None or len(here) < len(files):
+            return plan
+        shapes[files[0].role] = model.shape
+    if (target := shapes.get("target")) is None:
+        return plan
+    own = target if plan.drafter != "lookup" else None  # a pair may draft with its own target
+    fit = room.fit(target, shapes.get("draft", own), plan.pair.context if plan.pair is not None else None)
+    return replace(plan, memory=Memory(fit.needed, room.main, room.words(fit.needed)))
 
 
 def _are(model: LocalModel, wanted: list[PlannedFile]) -> bool:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from app.library.found import HUB, LM_STUDIO
+from app.library.found import HUB, LLAMA_CPP, LM_STUDIO
+from app.library.llama_cpp import fetched_from
 
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
 _REPO: Final = "models--"
@@ -25,11 +26,13 @@ class Upstream:
 
 
 def upstream(file: Path, origin: str) -> Upstream | None:
-    """Of ``models--OWNER--REPO/snapshots/COMMIT/PATH``, a link to a blob that is called by its hash, and of LM Studio's
-    ``OWNER/REPO/FILE``; None where nothing is known."""
+    """Of ``models--OWNER--REPO/snapshots/COMMIT/PATH``, a link to a blob that is called by its hash, of LM Studio's
+    ``OWNER/REPO/FILE``, and of what llama.cpp's old cache notes; None where nothing is known."""
     names = file.parts
     if origin == LM_STUDIO and len(names) > 3:
         return Upstream("/".join(names[-3:-1]), names[-1])
+    if origin == LLAMA_CPP:
+        return Upstream(*noted) if (noted := fetched_from(file)) is not None else None
     if origin != HUB or "snapshots" not in names:
         return None
     at = len(names) - 1 - names[::-1].index("snapshots")

@@ -131,6 +131,11 @@ class Scanner:
         if len(self._buffer) < end:  # cut while it was being read
             raise self.cut_short()
 
+    @property
+    def buffered(self) -> tuple[bytearray, int]:
+        """What has been read of the file so far, from its first byte on, and the position in it; not to be changed."""
+        return self._buffer, self.position
+
     def raw(self, count: int) -> bytes:
         """The next ``count`` bytes."""
         end = self.position + count

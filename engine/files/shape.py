@@ -86,7 +86,7 @@ class Shape:
             attention=max(header.head_counts, default=0) * (header.key_length or 0),
             vocabulary=vocabulary.count if vocabulary else 0,
             merges=merges.count if merges else 0,
-            cell=sum(_cell(header, layer) for layer in _attention_layers(header)),
+            cell=_cells(header),
             state=_state(header) * sum(1 for _ in _recurrent_layers(header)),
             masks=2 if windows else 1,
             undo=_undo(architecture),
@@ -166,6 +166,16 @@ def _is_recurrent(header: Header, layer: int) -> bool:
 def _feeds_forward(header: Header, layer: int) -> bool:
     """Only asked where a layer is one thing only: attention, state or feed-forward."""
     return at_layer(_listed(header, "feed_forward_length"), layer) > 0
+
+
+def _cells(header: Header) -> int:
+    """Bytes that one token takes in the caches of all layers."""
+    layers = list(_attention_layers(header))
+    if len(header.kv_head_counts) < 2 and not header.metadata.get(
+        f"{header.architecture}.attention.sliding_window_pattern"
+    ):
+        return len(layers) * _cell(header, 0)  # all are alike
+    return sum(_cell(header, layer) for layer in layers)
 
 
 def _cell(header: Header, layer: int) -> int:

@@ -19,6 +19,7 @@ import pytest
 from app.library.facts import FactStore
 from app.library.local import LocalScan, scan
 from app.library.places import Folder
+from engine.files import tensor_infos
 from engine.files.header import read_header
 from engine.files.scan import CHUNK, Scanner
 from tests.fixtures.headers import WORDS, strings, write_model
@@ -103,3 +104,23 @@ def test_of_two_hundred_files_only_those_that_changed_are_read_again(
     found = scan([Folder(two_hundred, "here")], FactStore(tmp_path / "facts.json"))
     assert len(found.models) == FILES
     assert sorted(work.opened) == ["7.gguf", "new.gguf"]
+
+
+def test_tensor_infos_are_read_in_one_loop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """They were a dozen calls each, in a file that has hundreds."""
+    path = write_model(tmp_path / "model.gguf", size=3_000_000)
+    slowly = tensor_infos._any
+    one_by_one: list[str] = []
+
+    def counting(*given: Any) -> tensor_infos.Tensor:
+        tensor = slowly(*given)
+        one_by_one.append(tensor.name)
+        return tensor
+
+    monkeypatch.setattr(tensor_infos, "_any", counting)
+    quick = read_header(path).tensors
+    assert quick
+    assert one_by_one == []
+    monkeypatch.setattr(tensor_infos, "_usual", lambda *given: [])
+    assert read_header(path).tensors == quick
+    assert one_by_one == [tensor.name for tensor in quick]
