@@ -21,7 +21,8 @@ from engine.protocol import LoadSettings
 from tests.app.tui.fake_client import LOAD, FakeClient
 from tests.app.tui.fake_shelf import FakeShelf
 
-PATIENCE = 15.0
+PATIENCE = 60.0
+"""Seconds, for a machine that has much else to do: what comes ends the wait at once."""
 
 
 def memory_store() -> ChatStore:
