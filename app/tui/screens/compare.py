@@ -159,10 +159,16 @@ class CompareScreen(Screen["Way | None"]):
         if self._over or self._sought:
             self._rest()
 
+    @property
+    def _ready_panes(self) -> list[AnswerPane]:
+        """None of them, while those of other ways take their place."""
+        panes = list(self.query(AnswerPane))
+        return panes if all(pane.ready for pane in panes) else []
+
     def _rest(self) -> None:
         """Where the answers differ, and there again when the room for them is another one: figures and sentences below
         them grow, and a scroll bar makes a text narrower, some frames after it was drawn."""
-        panes = list(self.query(AnswerPane))
+        panes = self._ready_panes
         layout = [pane.layout_at for pane in panes]
         if layout != self._rested:
             self._rested = layout
@@ -173,7 +179,7 @@ class CompareScreen(Screen["Way | None"]):
         if not self._due or not self.is_mounted:
             return
         self._due = False
-        comparison, panes = self.comparison, list(self.query(AnswerPane))
+        comparison, panes = self.comparison, self._ready_panes
         if len(panes) != len(comparison.ways):  # other ways were chosen; their panes are on the way
             self._due = True
             return
@@ -237,7 +243,7 @@ class CompareScreen(Screen["Way | None"]):
 
     def action_difference(self) -> None:
         """To the first difference, also where somebody scrolled away from it."""
-        panes, self._sought = list(self.query(AnswerPane)), True
+        panes, self._sought = self._ready_panes, True
         for pane in panes:
             pane.moved = False
         rest_at_difference(panes)

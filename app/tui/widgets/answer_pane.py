@@ -40,6 +40,11 @@ class AnswerPane(VerticalScroll, can_focus=False):
         yield Static(Content.styled(self._label, "bold $accent"), classes="way", markup=False)
         yield Static(classes="text", markup=False)
 
+    @property
+    def ready(self) -> bool:
+        """Whether its text can be shown: it cannot while the pane is made, or taken away."""
+        return self.is_mounted and bool(self.query(".text"))
+
     def show(self, run: Run | None, others: Sequence[Run | None], *, current: bool, follow: bool = True) -> None:
         """The text of ``run``, held against ``others``; ``current``: it is being made now, and ``follow``ed."""
         self.fork, self._text, self._follows = None, "", current and follow

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+import pytest
+from textual.app import ComposeResult
+
 from app.compare.ways import Way
 from app.last_choice import Memory
 from app.tui.screens.compare import CompareScreen
@@ -167,3 +170,25 @@ async def test_a_kept_length_holds_for_this_chat() -> None:
         await it.pilot.press("enter")
         await it.sees("speculation auto → lookup, in this chat.", "draft-max → 2, in this chat.")
         assert (it.screen.mode, it.screen.settings_now().draft_max) == ("lookup", 2)
+
+
+async def test_a_frame_between_two_sets_of_panes_draws_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Panes were asked for their text before they had any, and the app ended."""
+    drawn: list[int] = []
+
+    async with chat(FakeClient([*comparison(2.0, 1.5), *other_ways(4)]), size=(120, 40)) as it:
+        screen = await begun(it)
+        await it.sees("done, 3 runs of each way")
+        register = AnswerPane.compose
+
+        def compose(self: AnswerPane) -> ComposeResult:
+            screen._frame()
+            screen.action_difference()
+            drawn.append(len(screen._ready_panes))
+            yield from register(self)
+
+        monkeypatch.setattr(AnswerPane, "compose", compose)
+        await chooser(it)
+        await it.pilot.press("right", "right", "space", "right", "space", "enter")
+        await finished(it, screen, "off, lookup:4, lookup:8, auto")
+    assert drawn == [0, 0, 0, 0]
