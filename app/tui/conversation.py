@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from app.attached import in_prompt, with_kept
 from app.chats.records import Attachment, Figures, Message, MessageState, StoreError
@@ -18,6 +18,9 @@ from engine.stats import Stats
 if TYPE_CHECKING:
     from app.chats.store import ChatStore
     from app.tui.answer import Answer
+
+LATEST: Final = 4
+"""Answers that are asked for what was left out: a long chat may have hundreds without a receipt."""
 
 
 @dataclass(eq=False)
@@ -215,9 +218,10 @@ class OpenChat:
 
     def sent_from(self) -> int | None:
         """The oldest message that was sent for the last answer, where older ones had to be left out; None: none had."""
-        for at in reversed(range(len(self._path))):
-            figures = self.store.figures([self._path[at].id]) if self._path[at].role == "assistant" else {}
-            proof = figures[self._path[at].id].receipt() if figures else None
+        answers = [at for at, message in enumerate(self._path) if message.role == "assistant"]
+        for at in reversed(answers[-LATEST:]):  # those that were stopped before they began have no receipt
+            figures = self.store.figures([self._path[at].id]).get(self._path[at].id)
+            proof = figures.receipt() if figures else None
             if proof is not None:
                 sent = self._sent(self._path[:at])[proof.dropped_messages :]
                 return sent[0][1] if sent and proof.dropped_messages else None
