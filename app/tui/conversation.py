@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from app.chats.store import ChatStore
     from app.tui.answer import Answer
 
-LATEST: Final = 4
-"""Answers that are asked for what was left out: a long chat may have hundreds without a receipt."""
+LATEST: Final = 4  # answers asked for what was left out: a long chat may have hundreds without a receipt
 
 
 @dataclass(eq=False)
@@ -221,8 +220,7 @@ class OpenChat:
         answers = [at for at, message in enumerate(self._path) if message.role == "assistant"]
         for at in reversed(answers[-LATEST:]):  # those that were stopped before they began have no receipt
             figures = self.store.figures([self._path[at].id]).get(self._path[at].id)
-            proof = figures.receipt() if figures else None
-            if proof is not None:
+            if (proof := figures.receipt() if figures else None) is not None:
                 sent = self._sent(self._path[:at])[proof.dropped_messages :]
                 return sent[0][1] if sent and proof.dropped_messages else None
         return None
