@@ -28,6 +28,7 @@ from app.tui.keys import APP
 from app.tui.leaving import LeavingApp
 from app.tui.models_door import ModelsDoor
 from app.tui.motion import calm, reduce_motion
+from app.tui.mounting import await_mounts_once
 from app.tui.ports import plain_request
 from app.tui.screens.chat import ChatScreen
 from app.tui.sizes import forget_when_changed
@@ -93,6 +94,7 @@ class SlipstreamApp(LeavingApp):
     ) -> None:
         super().__init__()
         forget_when_changed()
+        await_mounts_once()
         found = keymap.read(keys)
         keymap.use(found.map)
         self._bindings = found.map.applied(self._bindings)

@@ -5,15 +5,14 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from textual.screen import Screen
-
+from app.tui.sparing_screen import SparingScreen
 from app.tui.widgets.composer import Composer
 
 if TYPE_CHECKING:
     from textual import messages
 
 
-class EchoingScreen(Screen[None]):
+class EchoingScreen(SparingScreen):
     """A screen that draws its composer as soon as that has changed.
 
     Textual 8.2.8 draws whatever has changed in its next frame, after laying out anew what needs it. Beside an answer

@@ -23,6 +23,8 @@ def forget_when_changed() -> None:
 
 
 def _refresh_with_new_size(self: Widget, *regions: Region, layout: bool = False, **how: bool) -> Widget:
+    if self._parent is None:
+        layout = False  # it is on no screen; mounting it asks for a layout
     if layout and self._layout_required:
         self._layout_updates += 1
         self.clear_cached_dimensions()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 
-from pydantic import BaseModel, TypeAdapter
+from pydantic import BaseModel, ConfigDict, TypeAdapter
 from pydantic_core import PydanticSerializationError
 
 from engine.protocol.events import (
@@ -131,8 +131,8 @@ __all__ = [
 MAX_LINE_BYTES = 16 * 1024 * 1024
 """Longest line either side accepts; asyncio's own default of 64 KiB cannot carry a pasted document."""
 
-REQUESTS: TypeAdapter[Request] = TypeAdapter(Request)
-EVENTS: TypeAdapter[Event] = TypeAdapter(Event)
+REQUESTS: TypeAdapter[Request] = TypeAdapter(Request, config=ConfigDict(defer_build=True))
+EVENTS: TypeAdapter[Event] = TypeAdapter(Event, config=ConfigDict(defer_build=True))
 
 
 def encode(record: BaseModel) -> bytes:

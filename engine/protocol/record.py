@@ -35,4 +35,4 @@ ContextSize = Annotated[int, AfterValidator(_possible)]
 
 
 class Record(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", defer_build=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
 from app.clean import clean
 from app.tui import xray
 from app.tui.thoughts import Placed, Thinking, placed, tokens_of
+from app.tui.widgets.column import Column
 from app.tui.widgets.live_markdown import PLAIN_ABOVE, LiveMarkdown
 from app.tui.widgets.thought import Thought
 from engine.text.thoughts import Part, ThoughtSplitter
@@ -34,7 +34,7 @@ class LongText(Static):
 Piece = Thought | LiveMarkdown | LongText
 
 
-class AnswerBody(Vertical):
+class AnswerBody(Column):
     """Grows by :meth:`feed` while the answer is made; :meth:`complete` gives it the text that is kept."""
 
     DEFAULT_CSS = "AnswerBody { height: auto; }"

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 from textual.app import ComposeResult
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.widgets._markdown import (
     MarkdownBullet,
     MarkdownBulletList,
@@ -21,6 +21,7 @@ from textual.widgets._markdown import (
 )
 from textual.widgets.markdown import Markdown, MarkdownBlock
 
+from app.tui.widgets.column import Column, HeightFree
 from app.tui.widgets.growing import blocks_of, show
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ CERTAIN: Final = re.compile(r" {0,3}(?:[-*+]|\d{1,9}[.)])[ \t]+.*[^-*_\s]")
 """A line that begins an item, whatever comes behind it; ``* *`` may still become a rule, and ``-`` part of a word."""
 
 
-class LiveList(MarkdownList):
+class LiveList(HeightFree, MarkdownList):
     """Put it behind the kind of list: styles are those of the first base class."""
 
     def __init__(self, markdown: Markdown, token: Token) -> None:
@@ -66,7 +67,7 @@ class LiveList(MarkdownList):
     @property
     def rows(self) -> list[Horizontal]:
         """One for each item on screen."""
-        return [row for group in self.query_children(Vertical) for row in group.query_children(Horizontal)]
+        return [row for group in self.query_children(Column) for row in group.query_children(Horizontal)]
 
     async def _update_from_block(self, block: MarkdownBlock) -> None:
         """What has not settled was parsed again; mostly it is longer."""
@@ -81,12 +82,12 @@ class LiveList(MarkdownList):
         self._parsed, count = items, self._settled + len(items)
         self._renumber(rows, count)
         if known:
-            item = rows[-1].query_one(Vertical)
+            item = rows[-1].query_one(Column)
             await show(item, blocks_of(item), items[known - 1]._blocks)
         await self._add(self._rows(known, count))
 
     async def _add(self, rows: Sequence[Horizontal]) -> None:
-        group = self.query_children(Vertical).last()
+        group = self.query_children(Column).last()
         room = max(0, GROUP - len(group.children))
         await group.mount_all(rows[:room])
         await self.mount_all(_groups(rows[room:]))
@@ -103,7 +104,7 @@ class LiveList(MarkdownList):
             bullet = MarkdownBullet()
             bullet.symbol = item.bullet
             self._number(bullet, number, count)
-            rows.append(Horizontal(bullet, Vertical(*item._blocks)))
+            rows.append(Horizontal(bullet, Column(*item._blocks)))
         return rows
 
     def _renumber(self, rows: Sequence[Horizontal], count: int) -> None:
@@ -142,5 +143,5 @@ class LiveOrderedList(MarkdownOrderedList, LiveList):
             bullet.refresh(layout=True)
 
 
-def _groups(rows: Sequence[Horizontal]) -> list[Vertical]:
-    return [Vertical(*rows[at : at + GROUP]) for at in range(0, len(rows), GROUP)]
+def _groups(rows: Sequence[Horizontal]) -> list[Column]:
+    return [Column(*rows[at : at + GROUP]) for at in range(0, len(rows), GROUP)]

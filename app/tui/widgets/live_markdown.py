@@ -17,6 +17,7 @@ from textual.widgets.markdown import MarkdownBlock, MarkdownStream
 from app.clean import StreamCleaner, clean
 from app.tui import xray
 from app.tui.code_colours import CodeColours
+from app.tui.widgets.column import HeightFree
 from app.tui.widgets.growing import blocks_of, show
 from app.tui.widgets.live_fence import LiveFence
 from app.tui.widgets.live_list import LiveBulletList, LiveList, LiveOrderedList
@@ -52,7 +53,7 @@ LIVE_LISTS: Final[dict[str, type[MarkdownBlock]]] = {
 }
 
 
-class LiveMarkdown(Markdown):
+class LiveMarkdown(HeightFree, Markdown):
     """An answer. ``feed`` while it streams, ``complete`` at its end. Model output is data: links open nothing."""
 
     def __init__(self, text: str = "", *, live: bool = False) -> None:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import events
 from textual.binding import BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.message import Message
 from textual.widget import Widget
 
 from app.tui.keys import TURN
+from app.tui.widgets.column import Column
 
 if TYPE_CHECKING:
     from app.tui.conversation import Turn
@@ -36,7 +36,7 @@ def variant_sign(variant: tuple[int, int] | None) -> Content:
     return Content.from_markup(f"{back}[$muted]{which}/{many}[/]{forth}")
 
 
-class SelectableTurn(Vertical):
+class SelectableTurn(Column):
     """A turn. While it is selected it has the focus, and a bar at its left says so."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*TURN]

@@ -11,6 +11,7 @@ from textual.containers import Vertical
 from textual.widget import AwaitMount, Widget
 
 from app.tui.found import mark
+from app.tui.widgets.column import Column
 from app.tui.widgets.following import FollowingScroll
 from app.tui.widgets.more_rows import Earlier, Later
 from app.tui.widgets.selectable_turn import SelectableTurn
@@ -41,7 +42,7 @@ class Transcript(FollowingScroll, can_focus=False):
 
     def compose(self) -> ComposeResult:
         # as high as the view at least: Textual's anchor would scroll a short chat below zero
-        yield Vertical(Earlier(), Later(), id="turns")
+        yield Column(Earlier(), Later(), id="turns")
 
     @property
     def _turns(self) -> Vertical:

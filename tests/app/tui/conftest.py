@@ -16,6 +16,12 @@ def no_clipboard_tool(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(clipboard, "local_tool", lambda: None)
 
 
+@pytest.fixture(autouse=True)
+def quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What else runs on this machine is in no comparison."""
+    monkeypatch.setattr("app.compare.neighbours.busy_seconds", lambda proc: None)
+
+
 @pytest.fixture
 def thursday(monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists are drawn for the day on which the chats of :mod:`tests.app.tui.stored_chats` were said."""

@@ -14,10 +14,11 @@ SMALL, LARGE = (60, 20), (150, 44)
 
 
 @pytest.fixture(autouse=True)
-def even_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+def even_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The same for both screens."""
     ticks = count()
     monkeypatch.setattr("app.compare.runs.monotonic", lambda: next(ticks) / 8)
-    monkeypatch.setattr("app.library.window.available_memory", lambda: 8_000_000_000)  # the same for both screens
+    monkeypatch.setattr("app.library.window.available_memory", lambda: 8_000_000_000)
 
 
 @pytest.mark.parametrize("name", SHEETS)
@@ -27,6 +28,7 @@ async def test_larger_is_the_same_as_large_from_the_beginning(name: str) -> None
         await it.settle()
         resized = at_one_time(it.lines)
     async with sheet(name, LARGE) as it:
+        await it.settle()
         assert resized == at_one_time(it.lines)
 
 
