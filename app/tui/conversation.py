@@ -64,8 +64,7 @@ class OpenChat:
         """The last chat, or a ``fresh`` one, or the ``wanted`` one: StoreError when there is none with this id."""
         self.store = store
         self.elsewhere = False
-        """Whether the last chat was left to another instance, which has it open; a wanted one is opened all the
-        same."""
+        """Whether the last chat was left to another instance, which has it open; a wanted one never is."""
         conversation = None if fresh or wanted is not None else store.last_conversation()
         if wanted is not None:
             conversation = store.conversation(wanted)
@@ -281,8 +280,7 @@ class OpenChat:
 
 
 def open_at(store: ChatStore, conversation_id: int, message_id: int | None = None) -> OpenChat:
-    """The chat with this id, with the branch shown that ``message_id`` is in; StoreError when it is not there any
-    more."""
+    """The chat with this id, with the branch shown that ``message_id`` is in; StoreError when it is gone."""
     if message_id is not None and all(said.id != message_id for said in store.peek(conversation_id)):
         store.switch_leaf(message_id)
     return OpenChat(store, wanted=conversation_id)

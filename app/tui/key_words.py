@@ -96,6 +96,8 @@ WORDS: Final = {
     "models.close_too": "back to the chat",
     "compare.keep": "answer the faster way from now on",
     "compare.difference": "to the first difference, in both answers",
+    "compare.answers_up": "scroll up in the answers, side by side",
+    "compare.answers_down": "scroll down in the answers, side by side",
     "compare.up": "scroll in the figures, where there is not room for all of them",
     "compare.down": "scroll on in the figures",
     "compare.page_up": "the figures a page up",

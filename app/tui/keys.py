@@ -124,6 +124,8 @@ COMPARE: Final = (
     Binding("enter", "keep", "keep the faster way", id="compare.keep"),
     Binding("w", "ways", "ways", id="compare.ways"),
     Binding("d", "difference", "difference", id="compare.difference"),
+    Binding("k,shift+up", "answers('up')", "answers", key_display="k j", show=False, id="compare.answers_up"),
+    Binding("j,shift+down", "answers('down')", "answers", show=False, id="compare.answers_down"),
     Binding("up", "scroll('up')", "scroll", key_display="↑↓", id="compare.up"),
     Binding("down", "scroll('down')", "down", show=False, id="compare.down"),
     Binding("pageup", "scroll('page_up')", "page up", show=False, id="compare.page_up"),

@@ -248,6 +248,11 @@ class CompareScreen(Screen["Way | None"]):
             pane.moved = False
         rest_at_difference(panes)
 
+    def action_answers(self, where: str) -> None:
+        """``up`` or ``down``, all of them by a row: what stands side by side stays so."""
+        for pane in self._ready_panes:
+            pane.scroll_by_hand(where)
+
     def action_ways(self) -> None:
         """Choose others. What runs goes on until they are chosen."""
         if (pair := self._engine.pair) is None:

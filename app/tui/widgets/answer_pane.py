@@ -88,6 +88,11 @@ class AnswerPane(VerticalScroll, can_focus=False):
         """Rows that are in view."""
         return self.scrollable_content_region.height
 
+    def scroll_by_hand(self, where: str) -> None:
+        """``up`` or ``down``, by a row."""
+        self._was_moved()
+        getattr(self, f"scroll_{where}")(animate=False)
+
     def on_mouse_scroll_up(self) -> None:
         self._was_moved()
 

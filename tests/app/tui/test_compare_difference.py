@@ -129,3 +129,16 @@ async def test_where_nothing_differs_there_is_no_such_key() -> None:
     async with chat(FakeClient(differing(auto=ENDS["off"])), size=(120, 40)) as it:
         await done(it)
         assert "difference" not in it.footer
+
+
+async def test_keys_scroll_the_answers_side_by_side() -> None:
+    async with chat(FakeClient([*differing()]), size=(80, 24)) as it:
+        panes = await done(it)
+        await it.until(lambda: -1 not in rows_of(it, "Oder", "Elbe"), "the difference")
+        one, other = (pane.scroll_y for pane in panes)
+        assert min(one, other) > 2
+        await it.pilot.press("k", "shift+up")
+        await it.until(lambda: [pane.scroll_y for pane in panes] == [one - 2, other - 2], "two rows up")
+        await it.pilot.press("j", "shift+down", "j")
+        await it.until(lambda: [pane.scroll_y for pane in panes] == [one + 1, other + 1], "three rows down")
+        assert all(pane.moved for pane in panes), "the next figures do not take them back"

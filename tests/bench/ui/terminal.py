@@ -145,8 +145,10 @@ def program(command: Sequence[str], home: Path) -> Iterator[Program]:
         "TERM": "xterm-256color",
         "COLORTERM": "truecolor",
         "PYTHONPATH": str(ROOT),
+        "PYTHONPYCACHEPREFIX": str(ROOT / "build" / "pycache"),
     }
     environment.pop("NO_COLOR", None)
+    environment.pop("PYTHONDONTWRITEBYTECODE", None)  # an installed program need not be compiled at every start
     arguments = [sys.executable, *command]
     begun = time.perf_counter()
     pid, master = pty.fork()
