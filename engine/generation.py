@@ -64,8 +64,6 @@ class Generation:
         self._choice = ChoiceRule(settings.sampling, self._seed, vocabulary, prompt.ids, so_far)
         self._notes += self._choice.notes
         self._chooser = self._choice.chooser()
-        self._model: ModelDrafter | None = None
-        """The draft model, where it may propose in this answer."""
         self._drafter = self._choose_drafter(settings)
         self._draft_max = self._choose_draft_max(settings)
         self._answer = Answer(
@@ -178,7 +176,7 @@ class Generation:
         model = None
         if pair.drafter is not None and pair.draft is not None:
             pair.drafter.use(self._choice.chooser(pair.draft.model.vocabulary.size))
-            model = self._model = pair.drafter
+            model = pair.drafter
         elif pair.draft_refused:
             self._notes.append(f"draft refused: {pair.draft_refused}; lookup is used")
         elif mode == "draft":
@@ -220,10 +218,7 @@ class Generation:
         if self._chooser.note:
             self._notes.append(self._chooser.note)
         stats = counter.snapshot()
-        if (why := self._why_no_draft(stats)) is not None:
-            self._notes.append(why)
-        if self._model is not None and self._model.note:
-            self._notes.append(self._model.note)
+        self._notes += self._about_the_draft(stats)
         self._emit(
             Finished(
                 id=self._request.id,
@@ -237,13 +232,16 @@ class Generation:
             )
         )
 
-    def _why_no_draft(self, stats: Stats) -> str | None:
-        """Whether the draft model pays, where it was left out or insisted on."""
-        if isinstance(self._drafter, PacedDrafter):
-            return self._drafter.note
-        if self._drafter is self._pair.drafter and (counts := stats.drafters.get("draft")):
-            return not_worth_it(self._pair.pacer.cost, self._draft_max, counts.acceptance)
-        return None
+    def _about_the_draft(self, stats: Stats) -> list[str]:
+        """Whether the draft model pays, where it was left out or insisted on, and whether it gave up."""
+        drafter, notes = self._drafter, list[str | None]()
+        if isinstance(drafter, PacedDrafter):
+            notes = [drafter.note]
+        elif isinstance(drafter, ModelDrafter):
+            counts = stats.drafters.get("draft")
+            pays_not = not_worth_it(self._pair.pacer.cost, self._draft_max, counts.acceptance) if counts else None
+            notes = [pays_not, drafter.note]
+        return [note for note in notes if note]
 
     def _receipt(self, passes: str) -> Receipt:
         pair = self._pair.info()

@@ -57,7 +57,8 @@ class ModelDrafter:
         return len(history) - len(self._held)
 
     def room(self, history: Sequence[int]) -> int:
-        """How many proposals the draft's window has room for behind ``history``; none is noted."""
+        """How many proposals the draft's window has room for behind ``history``. That there is none is noted: ask only
+        where the draft is wanted."""
         room = self._context.size - len(history) + 1
         if room <= 0:
             self.note = f"the draft model's window of {self._context.size:,} tokens is full; it gave up there"

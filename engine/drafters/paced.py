@@ -64,12 +64,15 @@ class PacedDrafter:
 
     @property
     def note(self) -> str | None:
-        """Why the draft model was left out of this answer, but for trials; None where it was not."""
-        if self._model is None or self._model_paid:
-            return (
-                None  # it may still be that lookup paid more, or that the answer was too short to read the prompt for
-            )
-        return not_worth_it(self._cost, PACED_DRAFT_MAX, self._model_odds.observed, self._model_odds.average)
+        """Why the draft model was left out of this answer, but for trials, or where it gave up; None where it did not.
+        It may still be that lookup paid more, or that the answer was too short to read the prompt for."""
+        if self._model is None:
+            return None
+        if not self._model_paid:
+            why = not_worth_it(self._cost, PACED_DRAFT_MAX, self._model_odds.observed, self._model_odds.average)
+            if why is not None:  # then it matters to nobody that there was no room for a trial
+                return why
+        return self._model.note
 
     def begin(self, prompt: Sequence[int]) -> None:
         """See :class:`~engine.drafters.base.Drafter`."""
@@ -88,7 +91,7 @@ class PacedDrafter:
             return NOTHING
         odds = [self._lookup_odds.probability(grade) for grade in self._found.confidence] if worth_it else []
         length, rate = self._cost.best_length(odds)
-        if self._model is not None and self._asks_model(history, min(limit, self._model.room(history)), rate):
+        if self._model is not None and self._asks_model(history, limit, rate) and self._model.room(history):
             return self._from_model(self._model, history, limit)
         if exploring:
             length = max(length, EXPLORING_LENGTH)

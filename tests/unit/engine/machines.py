@@ -72,6 +72,7 @@ class SimulatedModel:
         self._rng = random.Random(2)
         self._read = 0
         self.asked = 0
+        self.note: str | None = None
 
     def begin(self, prompt: Sequence[int]) -> None:
         self._read = 0
@@ -80,7 +81,10 @@ class SimulatedModel:
         return len(history) - self._read
 
     def room(self, history: Sequence[int]) -> int:
-        return max(0, self.window - len(history))
+        room = max(0, self.window - len(history))
+        if not room:
+            self.note = "full"
+        return room
 
     def draft(self, history: Sequence[int], limit: int, go_on: Callable[..., bool] = lambda margins: True) -> Draft:
         self.asked += 1
