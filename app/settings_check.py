@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from app.clean import clean_line
+from app.limits import wanted
 
 NAMED: Final = 20
 """Wrong entries that get a sentence each; in a file that is no settings file at all, the others are counted."""
@@ -18,8 +19,6 @@ AT_START: Final = 3
 """Sentences about the settings file that the chat begins with."""
 BAD_NAME: Final = "bad_name"
 """The type of an error about a name, whose message goes behind that name."""
-_WANTED: Final = {"model_type": "a table", "dict_type": "a table"}
-"""Types of errors whose message speaks of Python."""
 
 Record = TypeVar("Record", bound=BaseModel)
 Path = tuple[str, ...]
@@ -88,9 +87,8 @@ def _complaint(record: type[BaseModel], values: Mapping[str, Any], path: Path, e
     value: Any = values
     for name in path:
         value = value[name]
-    wanted = " or ".join(_WANTED.get(error["type"], error["msg"].removeprefix("Input should be ")) for error in errors)
     instead = "it is left out" if outer else f"using the default ({_default(record, key)})"
-    return f"{_dotted(path)} = {_shown(value)} should be {wanted}; {instead}"
+    return f"{_dotted(path)} = {_shown(value)} should be {wanted(errors, record.model_fields.get(key))}; {instead}"
 
 
 def _default(record: type[BaseModel], key: str) -> str:

@@ -7,11 +7,14 @@ import errno
 import time
 import traceback
 
+from pydantic import ValidationError
 from typer.exceptions import TyperException
 
 from app import __version__, paths
+from app.clean import clean_line
 from app.commands.errors import FAILED, CommandError, say
 from app.library.records import ShelfError
+from app.limits import wanted
 from app.logs import discreet
 
 
@@ -22,8 +25,7 @@ def explain(error: Exception) -> int:
     if isinstance(error, (CommandError, ShelfError, UnreadableStoreError, paths.FolderError)):
         say(str(error))
     elif isinstance(error, TyperException):  # a wrong option or argument
-        message = error.format_message() if hasattr(error, "format_message") else str(error)
-        say(f"{message.rstrip('.')}. See: slipstream --help")
+        say(f"{_wrong_option(error).rstrip('.')}. See: {_whose_help(error)} --help")
     elif isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO):
         say(f"The output could not be written: {error.strerror}.")
     else:
@@ -31,6 +33,28 @@ def explain(error: Exception) -> int:
         kept = f"the details are in {log}" if log else "the log could not be written"
         say(f"Something went wrong inside Slipstream ({type(error).__name__}); {kept}.")
     return FAILED
+
+
+def _wrong_option(error: TyperException) -> str:
+    """``--top-k must be a whole number, not 1.5``, where a value is to blame; else the parser's own sentence."""
+    param, cause = getattr(error, "param", None), error.__cause__
+    if param is None or not isinstance(cause, ValidationError):
+        return error.format_message()
+    problems = cause.errors(include_url=False)
+    name = max(param.opts, key=len) if param.param_type_name == "option" else (param.metavar or param.name.upper())
+    if problems[0]["type"] == "value_error":  # 'x' is not one of 'auto', 'exact', 'fast'
+        return f"{name}: {wanted(problems)}"
+    return f"{name} must be {wanted(problems)}, not {clean_line(str(problems[0]['input']), 80)}"
+
+
+def _whose_help(error: TyperException) -> str:
+    """The command that was typed, ``slipstream ask``; ``slipstream`` where it got no further."""
+    context = getattr(error, "ctx", None)
+    names: list[str] = []
+    while context is not None and context.parent is not None:
+        names.insert(0, context.info_name)
+        context = context.parent
+    return " ".join(["slipstream", *names])
 
 
 def _log(error: Exception) -> str | None:

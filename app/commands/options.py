@@ -14,6 +14,7 @@ from app.commands.sampling import sampling_values
 from app.last_choice import LastChoice
 from app.library.lookup import find_pair_files
 from app.library.resolve import ModelNotFoundError
+from app.limits import wanted
 from app.presets import Preset, UnknownPreset, preset_named, presets_of
 from app.settings import LoadedSettings, Samplers, Settings, load_settings
 from app.settings_check import NAMED, as_toml
@@ -145,12 +146,11 @@ def checked(kind: type[Record], values: Mapping[str, Any]) -> Record:
     try:
         return kind.model_validate(values)
     except ValidationError as error:
-        wanted: dict[str, list[str]] = {}
-        for problem in error.errors(include_url=False):
-            wanted.setdefault(str(problem["loc"][0]), []).append(problem["msg"].removeprefix("Input should be "))
-        name, messages = next(iter(wanted.items()))
-        option = "--" + name.replace("_", "-")
-        raise CommandError(f"{option} must be {' or '.join(messages)}, not {values[name]}.") from error
+        problems = error.errors(include_url=False)
+        name = str(problems[0]["loc"][0])
+        limits = wanted((one for one in problems if one["loc"][0] == name), kind.model_fields[name])
+        given = f"{value:.12g}" if isinstance(value := values[name], float) else value
+        raise CommandError(f"--{name.replace('_', '-')} must be {limits}, not {given}.") from error
 
 
 def _plain(value: Any) -> Any:

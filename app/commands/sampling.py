@@ -9,6 +9,7 @@ from typing import Any
 from app.commands.errors import CommandError
 from app.commands.prompt import valid_text
 from app.sampler_texts import read_bias
+from engine.protocol import Sampling
 
 
 def sampling_values(options: Mapping[str, Any]) -> dict[str, Any]:
@@ -26,9 +27,13 @@ def sampling_values(options: Mapping[str, Any]) -> dict[str, Any]:
 
 def _bias(text: str) -> tuple[int, float]:
     try:
-        return read_bias(text)
+        token, bias = read_bias(text)
+        Sampling(logit_bias={token: bias})  # within bounds; what it raises is a ValueError
     except ValueError:
-        raise CommandError(f"--logit-bias must be TOKEN_ID=BIAS, for example 198=-5, not {text}.") from None
+        raise CommandError(
+            f"--logit-bias must be TOKEN_ID=BIAS, a bias of -1000 to 1000, for example 198=-5, not {text}."
+        ) from None
+    return token, bias
 
 
 def _read(option: str, path: Path) -> str:

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from pydantic import BaseModel
-from pydantic.fields import FieldInfo
 
 from app.clean import clean_line
+from app.limits import limits_words
 from engine.protocol import GenerateSettings, Sampling
 
 SHOWN: Final = 40
@@ -68,7 +68,7 @@ class Setting:
     def limits(self) -> str:
         """``0 to 10``, ``above 0, up to 1 (1: off)``."""
         info = self.record.model_fields[self.field]
-        words = self.kind.limits if self.kind else _limits(info)
+        words = self.kind.limits if self.kind else limits_words(info)
         if info.description and info.description.endswith(": off"):
             words += f" ({info.description})"
         return f"{words} or {self.unset}" if self.unset else words
@@ -123,22 +123,3 @@ def _number(typed: str) -> str:
     if "_" in typed:
         raise ValueError(typed)
     return typed
-
-
-def _limits(info: FieldInfo) -> str:
-    bounds = {
-        name: getattr(bound, name)
-        for bound in info.metadata
-        for name in ("ge", "gt", "le", "lt")
-        if hasattr(bound, name)
-    }
-    number = "a whole number" if info.annotation is not float else ""
-    low = f"{bounds['ge']:g}" if "ge" in bounds else f"above {bounds['gt']:g}" if "gt" in bounds else ""
-    if "le" in bounds:
-        most = bounds["le"]
-        most_words = f"{most:,}" if most >= 10_000 else f"{most:g}"
-        high = f"up to {most_words}" if "gt" in bounds else f"to {most_words}"
-        words = f"{low}{',' if 'gt' in bounds else ''} {high}"
-    else:
-        words = f"from {low} up"
-    return f"{number} {words}".strip() if "le" not in bounds or not number else f"{number}, {words}"

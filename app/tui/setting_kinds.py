@@ -94,7 +94,12 @@ SWITCH: Final = Kind("on|off", "on, off", _switch, lambda value: "on" if value e
 BREAKERS: Final = Kind(
     "TEXTS|none", "texts with a space between them (\\n: a line break, \\s: a space) or none", _breakers, _show_breakers
 )
-BIASES: Final = Kind("ID=BIAS|none", "token ids and what is added to each, such as 198=-5 13=2, or none", _biases,
-                     _show_biases, long=True)  # fmt: skip
+BIASES: Final = Kind(
+    "ID=BIAS|none",
+    "token ids, each with a bias of -1000 to 1000, such as 198=-5 13=2, or none",
+    _biases,
+    _show_biases,
+    long=True,
+)
 GRAMMAR: Final = Kind("FILE", "a file with a GBNF grammar, a grammar in one line", _grammar, str, long=True)
 SCHEMA: Final = Kind("FILE", "a file with a JSON schema, a schema in one line", _schema, str, long=True)

@@ -94,17 +94,17 @@ def test_everything_can_be_set(file: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "complaint"),
     [
-        ("temperature = 'hot'", "temperature = 'hot' should be a valid number; using the default (0.7)"),
-        ("temperature = -1", "temperature = -1 should be greater than or equal to 0; using the default (0.7)"),
-        ("min_p = nan", "min_p = nan should be a finite number; using the default (0.05)"),
-        ("top_k = true", "top_k = True should be a valid integer; using the default (40)"),
-        ("top_p = 0", "top_p = 0 should be greater than 0; using the default (0.95)"),
+        ("temperature = 'hot'", "temperature = 'hot' should be 0 to 10; using the default (0.7)"),
+        ("temperature = -1", "temperature = -1 should be 0 to 10; using the default (0.7)"),
+        ("min_p = nan", "min_p = nan should be 0 to 1; using the default (0.05)"),
+        ("top_k = true", "top_k = True should be a whole number, 0 to 2,147,483,647; using the default (40)"),
+        ("top_p = 0", "top_p = 0 should be above 0, up to 1; using the default (0.95)"),
         ("context = 8", "context = 8 should be 16 to 2,147,483,647 tokens; using the default (not set)"),
         (
             "context = 2147483648",
             "context = 2147483648 should be 16 to 2,147,483,647 tokens; using the default (not set)",
         ),
-        ("draft_max = 65", "draft_max = 65 should be less than or equal to 64; using the default (not set)"),
+        ("draft_max = 65", "draft_max = 65 should be a whole number, 0 to 64; using the default (not set)"),
         (
             "speculation = 'on'",
             "speculation = 'on' should be 'off', 'lookup', 'draft' or 'auto'; using the default (\"auto\")",
@@ -115,22 +115,25 @@ def test_everything_can_be_set(file: Path) -> None:
         ),
         (
             "gpu_layers = 'some'",
-            "gpu_layers = 'some' should be a valid integer or 'auto' or 'all'; using the default (\"auto\")",
+            "gpu_layers = 'some' should be a whole number from 0 up or 'auto' or 'all'; using the default (\"auto\")",
         ),
         ("temprature = 1", "there is no setting 'temprature' (did you mean 'temperature'?); it is ignored"),
         ("[sampling]\ntemperature = 1", "there is no setting 'sampling'; it is ignored"),
-        ("typical_p = 0", "typical_p = 0 should be greater than 0; using the default (1)"),
-        ("repeat_penalty = 101", "repeat_penalty = 101 should be less than or equal to 100; using the default (1)"),
-        ("repeat_last_n = 0.5", "repeat_last_n = 0.5 should be a valid integer; using the default (64)"),
-        ("seed = -1", "seed = -1 should be greater than or equal to 0; using the default (not set)"),
-        ("thinking = 'on'", "thinking = 'on' should be a valid boolean; using the default (not set)"),
+        ("typical_p = 0", "typical_p = 0 should be above 0, up to 1; using the default (1)"),
+        ("repeat_penalty = 101", "repeat_penalty = 101 should be 0.01 to 100; using the default (1)"),
+        (
+            "repeat_last_n = 0.5",
+            "repeat_last_n = 0.5 should be a whole number, -1 to 2,147,483,647; using the default (64)",
+        ),
+        ("seed = -1", "seed = -1 should be a whole number, 0 to 2^63-1; using the default (not set)"),
+        ("thinking = 'on'", "thinking = 'on' should be true or false; using the default (not set)"),
         (
             "dry_sequence_breakers = ['a', 1]",
-            'dry_sequence_breakers = [\'a\', 1] should be a valid string; using the default (["\\n", ":", "\\"", "*"])',
+            'dry_sequence_breakers = [\'a\', 1] should be a text; using the default (["\\n", ":", "\\"", "*"])',
         ),
         ("grammar = 'root ::= x'", "there is no setting 'grammar'; it is ignored"),
         ("presets = 3", "presets = 3 should be a table; using the default (none)"),
-        (f"model = {list(range(50))}", "model = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1… should be a valid string;"),
+        (f"model = {list(range(50))}", "model = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 1… should be a text;"),
     ],
 )
 def test_a_wrong_key_is_named_and_the_rest_counts(file: Path, line: str, complaint: str) -> None:
@@ -219,19 +222,19 @@ def test_a_wrong_entry_of_a_table_is_named_and_the_others_count(file: Path) -> N
     assert sorted(complaints) == sorted(
         f"settings.toml: {words}"
         for words in (
-            "system_prompts.long = 5 should be a valid string; it is left out",
+            "system_prompts.long = 5 should be a text; it is left out",
             "[system_prompts]: 'default' is a word of the commands and cannot be a name; it is left out",
             "[system_prompts]: 'two lines' holds control codes or spaces that would not be seen, and cannot be a name; "
             "it is left out",
             "[system_prompts]: 'theme' is a setting; settings stand above the first [table]; it is left out",
             "presets.loud = 3 should be a table; it is left out",
             "[presets]: 'temperature' is a setting; settings stand above the first [table]; it is left out",
-            "presets.wild.temperature = 99 should be less than or equal to 10; it is left out",
+            "presets.wild.temperature = 99 should be 0 to 10; it is left out",
             "in [presets.wild] there is no sampler 'model' (a setting of this name stands above the first [table]); "
             "it is ignored",
             "in [presets.wild] there is no sampler 'top_kk' (did you mean 'top_k'?); it is ignored",
             "[presets]: 'none' is a word of the commands and cannot be a name; it is left out",
-            "presets.none.temperature = 'hot' should be a valid number; it is left out",
+            "presets.none.temperature = 'hot' should be 0 to 10; it is left out",
         )
     )
 

@@ -112,7 +112,7 @@ def test_a_zero_has_no_sign() -> None:
         ("temp", "1_0", "/temp takes 0 to 10, not 1_0."),
         ("top-p", "0", "/top-p takes above 0, up to 1 (1: off), not 0."),
         ("min-p", "2", "/min-p takes 0 to 1 (0: off), not 2."),
-        ("seed", "-1", "/seed takes a whole number from 0 up or random, not -1."),
+        ("seed", "-1", "/seed takes a whole number, 0 to 2^63-1 or random, not -1."),
         ("draft-max", "65", "/draft-max takes a whole number, 0 to 64 or auto, not 65."),
         ("max-tokens", "0", "/max-tokens takes a whole number, 1 to 2,147,483,647 or none, not 0."),
         ("thinking", "hard", "/thinking takes on, off or auto, not hard."),
@@ -128,13 +128,13 @@ def test_a_zero_has_no_sign() -> None:
         ),
         (
             "logit-bias",
-            "198=nan",
-            "/logit-bias takes token ids and what is added to each, such as 198=-5 13=2, or none, not 198=nan.",
+            "5=nan",
+            "/logit-bias takes token ids, each with a bias of -1000 to 1000, such as 198=-5 13=2, or none, not 5=nan.",
         ),
         (
             "logit-bias",
             "many",
-            "/logit-bias takes token ids and what is added to each, such as 198=-5 13=2, or none, not many.",
+            "/logit-bias takes token ids, each with a bias of -1000 to 1000, such as 198=-5 13=2, or none, not many.",
         ),
         ("grammar", "nowhere.gbnf", "There is no file nowhere.gbnf."),
         (
