@@ -46,11 +46,13 @@ class _Answer:
     def __init__(self, client: EngineClient, *, as_json: bool) -> None:
         self._client = client
         self._json = as_json
+        self._told: str | None = None
+        """Why a draft was refused, where that was said already."""
         self._out = AnswerWriter()
         self._progress = Progress()
 
     async def run(self, load: LoadSettings, request: GenerateSettings) -> int:
-        self._client.wanted = load
+        self._client.wanted, self._told = load, load.draft_refused
         try:
             with interrupts(self._client):
                 return await self._generate(request)
@@ -80,7 +82,7 @@ class _Answer:
             self._out.write(_as_json(event) + "\n")
         self._out.finish()
         say(_line(event))
-        for note in _notes(event.receipt) if event.receipt else ():
+        for note in _notes(event.receipt, self._told) if event.receipt else ():
             say(note)
         return CANCELLED if cancelled else 0
 
@@ -105,11 +107,14 @@ def _line(event: Finished) -> str:
     return " · ".join(words)
 
 
-def _notes(proof: Receipt) -> list[str]:
-    """What was done otherwise than asked; on the command line also of a draft that this answer would not have used."""
-    notes = receipt.notes(proof)
-    if proof.draft_refused and not any(proof.draft_refused in note for note in notes):
-        notes.append(f"draft refused: {proof.draft_refused}")
+def _notes(proof: Receipt, told: str | None) -> list[str]:
+    """What was done otherwise than asked; on the command line also of a draft that this answer would not have used.
+    ``told``: why one was refused, where that was said before the answer."""
+    notes, refused = receipt.notes(proof), proof.draft_refused
+    if refused and refused == told:
+        return [note for note in notes if refused not in note]
+    if refused and not any(refused in note for note in notes):
+        notes.append(f"draft refused: {refused}")
     return notes
 
 

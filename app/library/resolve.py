@@ -58,9 +58,7 @@ def _resolve(wanted: str, models_dir: Path, catalog: Catalog, role: Role) -> Pat
         # The hub cache links names to blobs; by its name a model is known, and a part finds the others.
         return real if real.suffix.lower() == ".gguf" else path.absolute()
     if path.is_dir():
-        inside = gguf_files(path)
-        hint = f"it holds {_list([file.name for file in inside[:4]])}" if inside else "it holds no .gguf file"
-        raise CannotUseError(f"{wanted} is a folder, and a model is a file; {hint}.")
+        raise CannotUseError(f"{wanted} is a folder, and a model is a file; it holds {_held(path)}.")
     if path.exists():  # a pipe or a device: opening it may wait for ever, or read for ever
         raise CannotUseError(f"{path.name or wanted} is no regular file, not a GGUF model file.")
     local = gguf_files(models_dir)
@@ -68,7 +66,7 @@ def _resolve(wanted: str, models_dir: Path, catalog: Catalog, role: Role) -> Pat
     if len(by_name) == 1:
         return by_name[0]
     if by_name:
-        places = _list([str(file.relative_to(models_dir)) for file in by_name])
+        places = _below(models_dir, by_name)
         raise CannotUseError(f"{wanted} is {len(by_name)} files in {models_dir}: {places}; give the path of one.")
     if is_on_hub(wanted) and not path.parent.is_dir():
         raise ModelNotFoundError(f"{wanted} is not on this machine yet; this gets it: slipstream models pull {wanted}")
@@ -181,6 +179,19 @@ def _close(wanted: str, known: Sequence[str]) -> list[str]:
     """The known names most like ``wanted``."""
     lower = {name.casefold(): name for name in known}
     return [lower[name] for name in difflib.get_close_matches(wanted.casefold(), lower, n=MOST_NAMED, cutoff=0.4)]
+
+
+def _held(folder: Path) -> str:
+    """The models below a folder, as what stands behind its path to name one: those in subfolders are often called
+    alike."""
+    return _below(folder, gguf_files(folder)) or "no .gguf file"
+
+
+def _below(folder: Path, files: Sequence[Path]) -> str:
+    """``one/Twin.gguf, two/Twin.gguf``; of many the first, and how many more there are."""
+    more = len(files) - MOST_NAMED
+    names = _list([str(file.relative_to(folder)) for file in files[:MOST_NAMED]])
+    return f"{names} and {more} more" if more > 0 else names
 
 
 def _list(names: Sequence[str]) -> str:

@@ -75,10 +75,17 @@ def test_a_draft_that_is_not_there_does_not_stop_the_answer(slipstream: Slipstre
     options = ["--draft", "nowhere.gguf"] if where == "option" else []
     if not options:
         (folder / "settings.toml").write_text('draft = "nowhere.gguf"\n')
-    result = slipstream("ask", "hi", *options, play={"record": str(record)})
+    refused = "There is no file nowhere.gguf"
+    notes = [f"draft refused: {refused}; lookup is used", "something else"]
+    play = {"record": str(record), "draft_refused": refused, "notes": notes}
+    result = slipstream("ask", "hi", *options, play=play)
     assert (result.code, result.out) == (0, "Hello there.\n")
-    assert result.err.splitlines()[0] == "The draft nowhere.gguf is not there; lookup proposes instead."
-    assert requests(record)[0]["settings"]["draft"] is None
+    first, figures, *rest = result.err.splitlines()
+    assert first == "The draft nowhere.gguf is not there; lookup proposes instead."
+    assert "tok/s" in figures
+    assert rest == ["something else"], "the receipt's own words would tell it a second time"
+    load = requests(record)[0]["settings"]
+    assert (load["draft"], load["draft_refused"]) == (None, refused)
 
 
 @pytest.mark.parametrize("bias", ["5=nan", "5=inf", "5=1001", "5=-1e999", "5", "five=1", "=1", "5="])

@@ -111,6 +111,16 @@ def test_a_folder_is_no_model(models: Path) -> None:
     )
 
 
+def test_the_models_below_a_folder_are_named_as_they_are_found_there(models: Path) -> None:
+    """All of them may have one name; what stands behind the folder's path tells them apart."""
+    assert refusal(str(models), models) == (
+        f"{models} is a folder, and a model is a file; it holds Plain-Q4_K_M.gguf, one/Twin.gguf, "
+        "org/repo/Deep-Q8_0.gguf, org/repo/Split-00001-of-00002.gguf and 1 more."
+    )
+    (models / "empty").mkdir()
+    assert refusal(str(models / "empty"), models).endswith("; it holds no .gguf file.")
+
+
 def test_two_files_of_one_name_need_a_path(models: Path) -> None:
     assert refusal("twin", models) == (
         f"twin is 2 files in {models}: one/Twin.gguf, two/Twin.gguf; give the path of one."
