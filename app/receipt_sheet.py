@@ -105,6 +105,11 @@ def tokens(stats: Stats, proof: Receipt | None) -> list[Row]:
     return [
         _figure("prompt", f"{stats.prompt_tokens:,}", "prompt_tokens"),
         _figure("of it cached", cached, "prompt_tokens_cached"),
+        *(
+            [_figure("of it not read", f"{stats.prompt_tokens_unread:,}", "prompt_tokens_unread")]
+            if stats.prompt_tokens_unread
+            else []
+        ),
         _figure("answer", f"{stats.output_tokens:,}", "output_tokens"),
         _figure("passes", f"{stats.target_passes:,}", "target_passes"),
         _figure("context", f"{used:,}{of}", "context_used"),

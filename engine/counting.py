@@ -28,6 +28,7 @@ class Counter:
         self.arrived = clock() if arrived is None else arrived
         self.prompt_tokens = 0
         self.prompt_tokens_cached = 0
+        self.prompt_tokens_unread = 0
         self.output_tokens = 0
         self.context = 0
         self.pass_widths: dict[int, int] = {}
@@ -95,6 +96,7 @@ class Counter:
         return Stats(
             prompt_tokens=self.prompt_tokens,
             prompt_tokens_cached=self.prompt_tokens_cached,
+            prompt_tokens_unread=self.prompt_tokens_unread,
             output_tokens=self.output_tokens,
             context=self.context,
             target_passes=passes,
@@ -126,7 +128,8 @@ class Counter:
         )
 
     def _prefill_rate(self) -> float | None:
-        evaluated = self.prompt_tokens - self.prompt_tokens_cached - 1  # the last one belongs to decoding
+        unread = max(1, self.prompt_tokens_unread)  # the last one belongs to decoding
+        evaluated = self.prompt_tokens - self.prompt_tokens_cached - unread
         return ratio(evaluated, self.prefill) if evaluated > 0 else None
 
 

@@ -138,6 +138,8 @@ class Generation:
             return "cancelled"
         finally:
             pair.cached = history[: context.length]
+            if context.length < last:  # it was stopped
+                counter.prompt_tokens_unread = len(history) - context.length
             counter.prefill_end = counter.clock()
             counter.prefill = counter.prefill_end - started
         return None

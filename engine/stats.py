@@ -54,6 +54,7 @@ class Stats(BaseModel):
     # counted
     prompt_tokens: int = 0
     prompt_tokens_cached: int = 0
+    prompt_tokens_unread: int = Field(0, description="prompt tokens that a stop left unread; 0 in older records")
     output_tokens: int = 0
     context: int = Field(0, description="tokens that the context holds; 0 in older records")
     target_passes: int = 0
@@ -89,8 +90,9 @@ class Stats(BaseModel):
     @property
     def context_used(self) -> int:
         """Tokens of the context that this answer and everything before it take. The last one is read only by the next
-        pass, so an answer that filled the context has one token more than there was room for."""
-        used = self.prompt_tokens + self.output_tokens
+        pass, so an answer that filled the context has one token more than there was room for. Where the prompt was not
+        read to its end, it is what was read."""
+        used = self.prompt_tokens - self.prompt_tokens_unread + self.output_tokens
         return min(used, self.context) if self.context else used
 
     @property
@@ -121,6 +123,7 @@ def until_now(stats: Stats, sources: str) -> Stats:
 FIGURES: dict[str, str] = {
     "prompt_tokens": "tokens of the rendered conversation that the answer continues, an answer so far included",
     "prompt_tokens_cached": "prompt tokens whose KV entries were reused and not evaluated again",
+    "prompt_tokens_unread": "prompt tokens that were still to be read when the answer was stopped",
     "output_tokens": "tokens the target chose, the end-of-generation token included",
     "target_passes": "calls of the target model after prefill",
     "drafted": "tokens proposed by a drafter; accepted + rejected + discarded",
@@ -151,7 +154,7 @@ FIGURES: dict[str, str] = {
     "length, and without those there is no figure",
     "pace": "tokens per second over the answer, from its first pass to its last, in stretches of equally many passes",
     "context_used": "prompt tokens + output tokens, of all that the context holds; the one chosen when it was full "
-    "has no place in it",
+    "has no place in it, and of a prompt whose reading was stopped only what was read",
     "proposed_by": "who proposed tokens in this answer: the text so far (lookup), the draft model (draft), both, or "
     "nobody (no drafts); plain: nobody was allowed to",
 }

@@ -81,8 +81,6 @@ class OpenChat:
         self._attached = store.attachments(self.conversation.id)
         self._since: dict[int, str] = {}
         self._variants = store.variants(self.conversation.id)
-        self._read: tuple[int, int] | None = None
-        """Message id and tokens of an answer that was stopped while its prompt was read."""
 
     @property
     def title(self) -> str:
@@ -141,8 +139,6 @@ class OpenChat:
         """Tokens that the conversation took at its last answer; 0 when nobody counted."""
         for message in reversed(self._path):
             if message.role == "assistant":
-                if self._read is not None and self._read[0] == message.id:
-                    return self._read[1]
                 figures = self.store.figures([message.id]).get(message.id)
                 stats = figures.stats() if figures else None
                 if stats is not None:
@@ -268,8 +264,6 @@ class OpenChat:
         else:
             ended = self.store.finish_answer(turn.message.id, _finished(answer))
         turn.message = replace(ended, content=answer.whole)
-        if not answer.text and answer.read is not None and answer.read[0] < answer.read[1]:
-            self._read = (ended.id, answer.read[0])
         turn.figures = self.store.figures([ended.id]).get(ended.id)
         self._path[-1] = turn.message
         self._refresh()

@@ -84,6 +84,30 @@ def test_a_cancel_before_the_first_token_has_no_figures(driver: Driver, say: Cal
     assert stats.time_to_first_token is None
 
 
+def test_of_a_prompt_whose_reading_was_stopped_only_what_was_read_is_counted(
+    driver: Driver, say: Callable[..., Script]
+) -> None:
+    say(LETTERS, context=2048)
+    prompt, read = "word " * 200, list[int]()
+
+    def stop(event: Event) -> None:
+        if isinstance(event, Prefilling):
+            read.append(event.done)
+            if event.done:
+                driver.session.abort.set()
+
+    stats = driver.ask(prompt, on_event=stop).stats
+    assert 0 < read[-1] < stats.prompt_tokens - 1
+    assert stats.context_used == read[-1]
+    assert stats.prompt_tokens_unread == stats.prompt_tokens - read[-1]
+    assert stats.prefill_tokens_per_second == read[-1] / stats.prefill_seconds
+
+    whole = driver.ask(prompt, max_tokens=3).stats
+    assert (whole.prompt_tokens_cached, whole.prompt_tokens_unread) == (read[-1], 0)
+    assert whole.context_used == whole.prompt_tokens + 3
+    assert whole.prefill_tokens_per_second == (whole.prompt_tokens - read[-1] - 1) / whole.prefill_seconds
+
+
 def test_an_answer_that_ends_at_once_has_one_token_and_no_text(driver: Driver, say: Callable[..., Script]) -> None:
     say([Control("<|x|>")])
     answer = driver.ask("hello", stop=("<|x|>",))

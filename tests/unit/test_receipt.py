@@ -100,6 +100,15 @@ def test_the_token_that_was_chosen_when_the_context_was_full_takes_none_of_it(ou
     assert Stats(prompt_tokens=31, output_tokens=output, context=256).context_used == used
 
 
+def test_of_a_prompt_whose_reading_was_stopped_the_context_holds_what_was_read() -> None:
+    stopped = Stats(prompt_tokens=3400, prompt_tokens_cached=100, prompt_tokens_unread=2900, context=8192)
+    assert "ctx 500/8k" in receipt.wide(stopped, "none", 8192)
+    assert "context 500 of 8,192" in spoken(stopped, "none", 8192)
+    rows = {row.label: row.value for row in receipt_sheet.tokens(stopped, None)}
+    assert (rows["prompt"], rows["of it not read"], rows["context"]) == ("3,400", "2,900", "500")
+    assert "of it not read" not in {row.label for row in receipt_sheet.tokens(Stats(prompt_tokens=3400), None)}
+
+
 @pytest.mark.parametrize("tokens", [0, 1, 2])
 def test_no_speed_from_next_to_nothing(tokens: int) -> None:
     stats = Stats(output_tokens=tokens, decode_tokens_per_second=900.0)

@@ -146,6 +146,12 @@ def starts(proof: Receipt | None = None) -> Started:
     return Started(id=0, receipt=proof or receipt())
 
 
+def unread(read: Prefilling) -> Stats:
+    """Of an answer that was stopped while its prompt was read."""
+    prompt = read.total + 1
+    return stats(0, accepted=0, rejected=0, prompt=prompt, prompt_tokens_unread=prompt - read.done)
+
+
 def reads(done: int, total: int) -> Prefilling:
     return Prefilling(id=0, done=done, total=total)
 
@@ -255,12 +261,13 @@ class FakeClient:
                         return
             steps = self.scripts.pop(0) if self.scripts else answer("Yes.")
             said = ""
+            read: Prefilling | None = None
             for step in steps:
                 await asyncio.sleep(0)
                 if isinstance(step, Wait):
                     await self._wait(step)
                 if self._cancelled.is_set():
-                    yield ends(said, reason="cancelled")
+                    yield ends(said, reason="cancelled", figures=unread(read) if read and not said else None)
                     return
                 if isinstance(step, Crash):
                     self.pair = None
@@ -270,6 +277,8 @@ class FakeClient:
                         "engine.",
                     )
                     return
+                if isinstance(step, Prefilling):
+                    read = step
                 if isinstance(step, TextDelta):
                     said += step.text
                 if not isinstance(step, Wait):

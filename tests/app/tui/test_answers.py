@@ -243,3 +243,4 @@ async def test_a_stopped_prefill_counts_what_was_read() -> None:
         await it.pilot.press("escape")
         await it.until(lambda: it.idle)
         await it.sees("ctx 64/8k")
+        assert it.words.count("ctx 64/8k") == 2, "in the figures of the answer as in the header"
