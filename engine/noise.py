@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import secrets
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +25,7 @@ def random_seed() -> int:
     return secrets.randbits(48)
 
 
-def gumbel(seed: int, position: int, ids: NDArray[np.int32]) -> NDArray[np.float64]:
+def gumbel(seed: int, position: int, ids: NDArray[np.signedinteger[Any]]) -> NDArray[np.float64]:
     """Standard Gumbel noise g(seed, position, id) for every id: a pure function, so every pass sees the same.
 
     splitmix64's finalizer (Steele, Lea, Flood 2014) over a key of seed and position and a stream of token ids gives a

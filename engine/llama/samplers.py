@@ -37,11 +37,12 @@ class FilterChain:
             L.llama_sampler_chain_add(chain, L.llama_sampler_init_min_p(sampling.min_p, _MIN_KEEP))
         self._candidates = np.zeros(vocabulary_size, _CANDIDATE)
         self._ids, self._logits = self._candidates["id"], self._candidates["logit"]
-        self._array = L.llama_token_data_array()
-        self._data = self._candidates.ctypes.data_as(L.llama_token_data_p)
+        self._array = L.llama_token_data_array(data=self._candidates.ctypes.data_as(L.llama_token_data_p))
+        self._reference = ctypes.byref(self._array)
+        self._apply = L.llama_sampler_apply
 
     def apply(
-        self, ids: NDArray[np.int32], logits: NDArray[np.float32]
+        self, ids: NDArray[np.signedinteger[Any]], logits: NDArray[np.float32]
     ) -> tuple[NDArray[np.int32], NDArray[np.float32]]:
         """The surviving candidates (at least one goes in): their ids and logits, views valid until the next call."""
         if self._typical:
@@ -51,8 +52,8 @@ class FilterChain:
         self._ids[:count] = ids
         self._logits[:count] = logits
         array = self._array
-        array.data, array.size, array.selected, array.sorted = self._data, count, -1, False
-        self._L.llama_sampler_apply(self._chain, ctypes.byref(array))
+        array.size, array.selected, array.sorted = count, -1, False
+        self._apply(self._chain, self._reference)
         left = array.size
         return self._ids[:left], self._logits[:left]
 
