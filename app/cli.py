@@ -14,6 +14,7 @@ from app.cli_models import models
 from app.cli_options import (
     ANSWERS,
     COMPUTING,
+    DEFAULTS,
     ONE_ANSWER,
     PAIR,
     PAIR_BY_NAME,
@@ -72,7 +73,7 @@ def start(
     ctx.default_map = {ctx.invoked_subcommand: given}
 
 
-@app.command(cls=Command)
+@app.command(cls=Command, epilog=DEFAULTS)
 @takes(PAIR, SPECULATION, ANSWERS, COMPUTING)
 def chat(plain: Plain = False, **options: Any) -> None:
     """Open the chat in this terminal. Without one it goes line by line: each line of standard input is a message, the
@@ -82,7 +83,7 @@ def chat(plain: Plain = False, **options: Any) -> None:
     raise typer.Exit(open_chat(options, plain=plain, by_name=True))
 
 
-@app.command(cls=Command)
+@app.command(cls=Command, epilog=DEFAULTS)
 @takes(PAIR, SPECULATION, ANSWERS, ONE_ANSWER, {"stop": Stop}, SAMPLERS, {"overflow": OverflowPolicy}, COMPUTING)
 def ask(prompt: Prompt = None, as_json: AsJson = False, **options: Any) -> None:
     """Print one answer; the figures go to stderr."""

@@ -43,24 +43,35 @@ ModelOrPair = Annotated[
 Draft = Annotated[
     str | None,
     typer.Option(
-        metavar="PATH|NAME", help="A smaller model of the same vocabulary that proposes.", rich_help_panel=MODEL
+        metavar="PATH|NAME",
+        help="A smaller model with the same vocabulary that proposes tokens.",
+        rich_help_panel=MODEL,
     ),
 ]
 SpeculationMode = Annotated[
-    Speculation | None, typer.Option(help="Who may propose tokens. The answer stays the same.", rich_help_panel=MODEL)
+    Speculation | None,
+    typer.Option(
+        help="Who may propose tokens: nobody, the text so far, the draft model, or whatever pays. The answer stays the "
+        "same.",
+        rich_help_panel=MODEL,
+    ),
 ]
 DraftMax = Annotated[
-    int | None, typer.Option(metavar="N", help="Longest draft, in tokens.", rich_help_panel=MODEL, show_default=False)
+    int | None,
+    typer.Option(metavar="N", help="At most N tokens are proposed at once.", rich_help_panel=MODEL, show_default=False),
 ]
 Temperature = Annotated[
-    float | None, typer.Option(metavar="T", help="0: always the likeliest token.", rich_help_panel=ANSWER)
+    float | None,
+    typer.Option(metavar="T", help="How freely tokens are chosen; 0: always the likeliest.", rich_help_panel=ANSWER),
 ]
 TopK = Annotated[int | None, typer.Option(metavar="K", help="Only the K likeliest; 0: all.", rich_help_panel=ANSWER)]
 TopP = Annotated[
-    float | None, typer.Option(metavar="P", help="Only the likeliest that reach P together.", rich_help_panel=ANSWER)
+    float | None,
+    typer.Option(metavar="P", help="Only the likeliest that reach P together; 1: off.", rich_help_panel=ANSWER),
 ]
 MinP = Annotated[
-    float | None, typer.Option(metavar="P", help="Only those with P of the likeliest's chance.", rich_help_panel=ANSWER)
+    float | None,
+    typer.Option(metavar="P", help="Only those with P of the likeliest's chance; 0: off.", rich_help_panel=ANSWER),
 ]
 Preset = Annotated[
     str | None,
@@ -82,7 +93,9 @@ def _number(help_text: str, metavar: str = "X") -> Any:
     return typer.Option(metavar=metavar, help=help_text, rich_help_panel=SAMPLER)
 
 
-TypicalP = Annotated[float | None, _number("Locally typical tokens that reach P together; 1: off.", "P")]
+TypicalP = Annotated[
+    float | None, _number("Only the tokens about as surprising as usual that reach P together; 1: off.", "P")
+]
 TopNSigma = Annotated[float | None, _number("Only those within N standard deviations of the best; 0: off.", "N")]
 RepeatPenalty = Annotated[float | None, _number("Divide the logits of tokens that were said; 1: off.")]
 RepeatLastN = Annotated[int | None, _number("How far penalties look back; -1: the whole text.", "N")]
@@ -94,28 +107,43 @@ DryAllowedLength = Annotated[int | None, _number("DRY: repeats shorter than N ar
 DryPenaltyLastN = Annotated[int | None, _number("DRY: how far it looks back; -1: the whole text.", "N")]
 DryBreaker = Annotated[list[str] | None, _number("DRY: a text that no repeat reaches across; repeatable.", "TEXT")]
 XtcProbability = Annotated[float | None, _number("XTC: chance of leaving out the likeliest tokens; 0: off.", "P")]
-XtcThreshold = Annotated[float | None, _number("XTC: what counts as likely.", "P")]
+XtcThreshold = Annotated[float | None, _number("XTC: the chance from which on a token counts as likely.", "P")]
 LogitBias = Annotated[list[str] | None, _number("Add BIAS to a token's logit; repeatable.", "ID=BIAS")]
 GrammarFile = Annotated[Path | None, _number("The answer follows this GBNF grammar.", "FILE")]
 JsonSchemaFile = Annotated[Path | None, _number("The answer is JSON that fits this schema.", "FILE")]
 OverflowPolicy = Annotated[
     Overflow | None,
-    typer.Option(help="When the conversation outgrows the context window.", rich_help_panel=MACHINE),
+    typer.Option(
+        help="Where the text does not fit the context: stop sends nothing, drop-oldest leaves out the oldest turns.",
+        rich_help_panel=MACHINE,
+    ),
 ]
-Context = Annotated[int | None, typer.Option(metavar="N", help="Context window in tokens.", rich_help_panel=MACHINE)]
-Threads = Annotated[int | None, typer.Option(metavar="N", help="CPU threads.", rich_help_panel=MACHINE)]
+Context = Annotated[
+    int | None,
+    typer.Option(metavar="N", help="Context window in tokens; not given: what fits.", rich_help_panel=MACHINE),
+]
+Threads = Annotated[
+    int | None, typer.Option(metavar="N", help="CPU threads; not given: the usable cores.", rich_help_panel=MACHINE)
+]
 ExactMode = Annotated[
     Mode | None,
-    typer.Option("--mode", help="exact: speculation cannot change a bit; fast: kernels may.", rich_help_panel=MACHINE),
+    typer.Option(
+        "--mode",
+        help="exact: speculation never changes the answer; fast: it may, at a near tie; auto: exact on a CPU.",
+        rich_help_panel=MACHINE,
+    ),
 ]
 GpuLayers = Annotated[
-    str | None, typer.Option(metavar="auto|all|N", help="Layers of the model on a GPU.", rich_help_panel=MACHINE)
+    str | None,
+    typer.Option(metavar="auto|all|N", help="Layers of the model on a GPU; auto: what fits.", rich_help_panel=MACHINE),
 ]
 DraftGpuLayers = Annotated[
-    str | None, typer.Option(metavar="auto|all|N", help="Layers of the draft on a GPU.", rich_help_panel=MACHINE)
+    str | None,
+    typer.Option(metavar="auto|all|N", help="Layers of the draft on a GPU; auto: what fits.", rich_help_panel=MACHINE),
 ]
 Prompt = Annotated[
-    str | None, typer.Argument(help="What to ask. Standard input, when piped, is appended.", show_default=False)
+    str | None,
+    typer.Argument(metavar="PROMPT", help="What to ask. Standard input, when piped, is appended.", show_default=False),
 ]
 RunsOfEach = Annotated[int, typer.Option(min=1, max=100, metavar="N", help="Runs of each way on each prompt.")]
 Plain = Annotated[
@@ -132,6 +160,10 @@ AsList = Annotated[bool, typer.Option("--json", help="Print a JSON array, howeve
 WAYS: Final = (
     "Ways to answer, the others held against the first: off, lookup, draft, auto; lookup:4 drafts at most 4 tokens, "
     "auto=DRAFT.gguf uses this draft."
+)
+
+DEFAULTS: Final = (
+    "What is not given is as settings.toml says; slipstream help settings shows every setting with its default."
 )
 
 PAIR: Final = {"model": Model, "draft": Draft}

@@ -6,6 +6,7 @@ import pytest
 
 from app.compare.suite import bundled
 from app.compare.ways import read_ways
+from engine.protocol import Sampling
 from tests.fixtures_cli.results import Slipstream
 
 
@@ -60,3 +61,20 @@ def test_where_the_number_of_a_chat_stands(slipstream: Slipstream) -> None:
 
 def test_the_pair_of_a_score_is_bracketed_once(slipstream: Slipstream) -> None:
     assert "score [OPTIONS] [PAIR] Say" in words(slipstream, "score")
+
+
+@pytest.mark.parametrize("command", ["ask", "chat"])
+def test_what_is_not_given_is_where_the_help_says(slipstream: Slipstream, command: str) -> None:
+    said = words(slipstream, command)
+    assert "as settings.toml says; slipstream help settings shows every setting with its default." in said
+    assert "# temperature = 0.7" in slipstream("help", "settings").out
+
+
+def test_every_sampler_that_can_be_off_says_at_which_value(slipstream: Slipstream) -> None:
+    """Of those that are off by another's value the other says it."""
+    said = words(slipstream, "ask")
+    for name, field in Sampling.model_fields.items():
+        if field.description in ("1: off", "0: off"):
+            option = f"--{name.replace('_', '-')} "
+            line = said[said.index(option) :].split(" --")[0]
+            assert field.description in line.replace("0: all", "0: off"), line
