@@ -208,7 +208,7 @@ class Fetch:
                 raise self._error(reason) from None
             except Again as reason:
                 again = reason
-            if self._part.length > furthest:
+            if self._part.length - furthest >= self._patience.worth:
                 failures, furthest = 0, self._part.length
             failures += 1
             if failures >= (self._patience.tries if self._answered else self._patience.first_tries):

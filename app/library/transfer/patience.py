@@ -16,7 +16,9 @@ class Patience:
     stall: float = 20.0
     """Without a byte, until we connect anew."""
     tries: int = 10
-    """In a row without a new byte, until we give up."""
+    """In a row that bring less than :attr:`worth`, until we give up."""
+    worth: int = 16 * 1024
+    """Bytes: a server that sends one of them for each connection would be asked for ever."""
     first_tries: int = 3
     """The same for a host that has never answered in this run: most likely there is no network, and people wait."""
     pause: float = 0.5

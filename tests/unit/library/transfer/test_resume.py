@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from tests.fixtures.hub import SIGNATURE, Hub
-from tests.fixtures.transfers import CDN, NAME, PATIENT, Running, failure, get, names, offer, want
+from tests.fixtures.transfers import CDN, NAME, PATIENT, QUICK, Running, failure, get, names, offer, want
 
 
 def ranges(hub: Hub) -> list[str | None]:
@@ -77,6 +77,14 @@ def test_progress_resets_the_count_of_failures(hub: Hub, tmp_path: Path) -> None
     get(want(hub, tmp_path))  # ten connections, and QUICK gives up after three without a byte
     assert (tmp_path / NAME).read_bytes() == data
     assert hub.sent(CDN) == len(data)
+
+
+def test_a_server_that_sends_a_byte_for_each_connection_is_given_up(hub: Hub, tmp_path: Path) -> None:
+    offer(hub)
+    hub.misbehave(CDN, cut_after=1)
+    error = failure(want(hub, tmp_path))
+    assert "3 times in a row" in str(error)
+    assert len(hub.seen(CDN)) == QUICK.tries
 
 
 def test_a_stalled_connection_is_made_anew(hub: Hub, tmp_path: Path) -> None:
