@@ -85,7 +85,8 @@ def read_facts(path: Path, seen: SeenArrays | None = None) -> FileFacts:
 def facts_of(header: Header) -> FileFacts:
     """The facts of a header that was read."""
     role = role_of(header)
-    fault = _wrong(header) if role == "chat" else None
+    shape, weights = Shape.of(header), parameters(header)
+    fault = _wrong(header, shape, weights) if role == "chat" else None
     return FileFacts(
         size=header.size,
         fault=fault,
@@ -94,7 +95,7 @@ def facts_of(header: Header) -> FileFacts:
         general_name=_line(header.text("general.name")),
         architecture=_line(header.architecture),
         size_label=_line(header.text("general.size_label")),
-        parameters=parameters(header),
+        parameters=weights,
         quantization=quantization(header),
         context_trained=header.context_length,
         layers=header.block_count or 0,
@@ -104,12 +105,12 @@ def facts_of(header: Header) -> FileFacts:
         tensors_of_all=header.integer("split.tensors.count"),
         kinds=kinds_of(header.tensors) if header.split is not None else (),
         even=is_even(header),
-        shape=Shape.of(header),
+        shape=shape,
         vocabulary=Vocabulary.of(header),
     )
 
 
-def _wrong(header: Header) -> str | None:
+def _wrong(header: Header, shape: Shape, weights: int) -> str | None:
     """Why a model to talk to cannot be loaded by what its header leaves out or makes up. Sizes are judged when all
     parts of a model are known (:func:`app.library.sets.fault_of_parts`)."""
     if header.split is not None and header.split[0] > 0:
@@ -117,7 +118,7 @@ def _wrong(header: Header) -> str | None:
     why = lacking(header)
     if why is not None:
         return f"{clean_line(why, 300)}, so it cannot be loaded"
-    return untrue(header) if header.split is None else untrue_numbers(header)
+    return untrue(header, shape, weights) if header.split is None else untrue_numbers(header)
 
 
 def _line(text: str | None) -> str | None:

@@ -19,12 +19,15 @@ MARGIN: Final = 16
 wide as the model. Architectures that compress or share these rows have fewer weights, none by so much."""
 
 
-def untrue(header: Header) -> str | None:
-    """What the header of a model to talk to, in one file, says and cannot be, in one phrase; None: nothing."""
+def untrue(header: Header, shape: Shape | None = None, weights: int | None = None) -> str | None:
+    """What the header of a model to talk to, in one file, says and cannot be, in one phrase; None: nothing. ``shape``
+    and ``weights`` (how many numbers there are): the header's own, where they are known already."""
     if (why := untrue_numbers(header)) is not None:
         return why
+    shape = Shape.of(header) if shape is None else shape
+    weights = parameters(header) if weights is None else weights
     kinds = kinds_of(header.tensors)
-    why = other_layers(header, kinds) or untrue_sizes(Shape.of(header), parameters(header))
+    why = other_layers(header, kinds) or untrue_sizes(shape, weights)
     if why is None and (claim := belied(header, kinds)) is not None:
         why = _damaged(claim)
     return why

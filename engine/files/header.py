@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from engine.files.limits import impossible
-from engine.files.metadata import Value, alignment_of, read_pairs
+from engine.files.metadata import VOCABULARY, Value, alignment_of, read_pairs
 from engine.files.scan import ArraySpan, HeaderError, Scanner, ValueType
 from engine.files.seen import SeenArrays
 from engine.files.tensor_infos import Tensor, read_tensors, stored_bytes
@@ -139,7 +139,7 @@ class Header:
     @property
     def tokens(self) -> ArraySpan | None:
         """The vocabulary's pieces."""
-        return self._span("tokenizer.ggml.tokens", ValueType.STRING)
+        return self._span(VOCABULARY, ValueType.STRING)
 
     @property
     def token_types(self) -> ArraySpan | None:
@@ -154,8 +154,8 @@ class Header:
 def read_header(path: Path | str, *, seen: SeenArrays | None = None, name: str = "") -> Header:
     """Read and check the header of the GGUF at ``path``.
 
-    ``seen``: what earlier files held, which makes the scan of many files fast and gives every array of strings its
-    hash. ``name``: what errors call the file, where that is not its own name. Raises :class:`HeaderError` for anything
+    ``seen``: what earlier files held, which makes the scan of many files fast and gives every vocabulary its hash.
+    ``name``: what errors call the file, where that is not its own name. Raises :class:`HeaderError` for anything
     that is no whole, readable GGUF, and OSError (FileNotFoundError, PermissionError) where the file system refuses.
     """
     path = Path(path)

@@ -10,6 +10,8 @@ from typing import Final
 
 from engine.files.scan import SCALARS, ArraySpan, Scanner, ValueType
 
+VOCABULARY: Final = "tokenizer.ggml.tokens"
+
 MAX_KEY_BYTES: Final = 65_535
 MAX_KEPT_ITEMS: Final = 1024
 """Number arrays up to this length are kept in the metadata: head counts layer by layer, for example."""
@@ -33,7 +35,7 @@ def read_pairs(scan: Scanner, count: int) -> tuple[dict[str, Value], dict[str, A
         if value_type == ValueType.STRING:
             metadata[key] = scan.string(repr(key[:60]))
         elif value_type == ValueType.ARRAY:
-            span = arrays[key] = scan.array(repr(key[:60]))
+            span = arrays[key] = scan.array(repr(key[:60]), hashed=key == VOCABULARY)
             if span.item_type in SCALARS and span.count <= min(MAX_KEPT_ITEMS, MAX_KEPT_IN_ALL - kept):
                 end, scan.position = scan.position, span.offset
                 metadata[key] = tuple(scan.scalar(span.item_type) for _ in range(span.count))

@@ -9,9 +9,11 @@ import os
 import struct
 from dataclasses import dataclass, field
 from enum import IntEnum
-from typing import BinaryIO, Literal
+from io import BufferedReader
+from typing import Literal
 
 from engine.files.seen import EDGE, SeenArray, SeenArrays, digest_of
+from engine.files.string_walk import BLOCK, LEAST, USUAL, stride, strides_pay
 
 MAX_HEADER_BYTES = 128 * 1024 * 1024
 """Header bytes held at most. Gemma 3, with 262,144 tokens, has 6.5 MB."""
@@ -23,10 +25,11 @@ MAX_ARRAY_ITEMS = 2**27
 MAX_STRINGS = 4_000_000
 """Array strings in one header: each has to be walked over, so this caps the time. Llama 3 has 410,000."""
 
-MAX_HASHED_IN_VAIN = 64 * 1024 * 1024
-"""Bytes of one file hashed to compare them with earlier files' arrays; a made-up header could ask for it endlessly."""
-
 CHUNK = 1 << 20
+
+FEW, MANY = 16, 65_536
+"""Strings walked one by one where a stride over many ends, and most of them where strides find next to none: a header
+of nothing but odd strings takes little longer by what is tried in vain."""
 
 Fault = Literal["not_gguf", "truncated", "unsupported", "broken"]
 
@@ -88,25 +91,26 @@ class ArraySpan:
     count: int
     item_type: int
     digest: str | None = field(default=None, compare=False)
-    """SHA-256 of these bytes: of strings, where the reader remembers arrays from file to file."""
+    """SHA-256 of these bytes: of the pieces of a vocabulary, where the reader remembers arrays from file to file."""
 
 
 class Scanner:
     """A cursor over the head of ``file``. Every method raises :class:`HeaderError` rather than read out of bounds.
 
-    ``seen``: the arrays of earlier files; those of this file are hashed and added.
+    ``seen``: the arrays of earlier files, to which those of this file are added; it lends the memory that is read into.
     """
 
-    def __init__(self, file: BinaryIO, name: str, seen: SeenArrays | None = None) -> None:
+    def __init__(self, file: BufferedReader, name: str, seen: SeenArrays | None = None) -> None:
         self.name = name
         self.size = os.fstat(file.fileno()).st_size
         self.position = 0
         self._file = file
-        self._buffer = bytearray()
+        self._buffer = bytearray() if seen is None else seen.buffer
+        self._filled = 0
+        """Bytes of the buffer that are this file's; what lies behind them is an earlier one's."""
         self._strings_left = MAX_STRINGS
         self._mended = 0
         self._seen = seen
-        self._hashing_left = MAX_HASHED_IN_VAIN
 
     def broken(self, what: str) -> HeaderError:
         """A ``broken`` error about this file."""
@@ -120,21 +124,25 @@ class Scanner:
 
     def _cover(self, end: int) -> None:
         """Have the buffer reach ``end``, reading ahead so that an array is not read string by string."""
-        missing = end - len(self._buffer)
-        if missing <= 0:
+        if end <= self._filled:
             return
         if end > self.size:
             raise self.cut_short()
         if end > MAX_HEADER_BYTES:
             raise self.broken(f"its header is larger than {MAX_HEADER_BYTES:,} bytes")
-        self._buffer += self._file.read(max(missing, CHUNK))
-        if len(self._buffer) < end:  # cut while it was being read
+        wanted = max(end, self._filled + CHUNK)
+        if (missing := wanted - len(self._buffer)) > 0:
+            self._buffer += bytes(missing)
+        with memoryview(self._buffer) as whole, whole[self._filled : wanted] as room:
+            self._filled += self._file.readinto(room)
+        if self._filled < end:  # cut while it was being read
             raise self.cut_short()
 
     @property
-    def buffered(self) -> tuple[bytearray, int]:
-        """What has been read of the file so far, from its first byte on, and the position in it; not to be changed."""
-        return self._buffer, self.position
+    def buffered(self) -> tuple[bytearray, int, int]:
+        """A buffer that begins with what has been read of the file so far, how many bytes that is, and the position in
+        it; not to be changed."""
+        return self._buffer, self._filled, self.position
 
     def raw(self, count: int) -> bytes:
         """The next ``count`` bytes."""
@@ -157,7 +165,7 @@ class Scanner:
     def numbers(self, form: struct.Struct) -> tuple[int, ...]:
         """Whole numbers that lie side by side."""
         end = self.position + form.size
-        if end > len(self._buffer):
+        if end > self._filled:
             self._cover(end)
         found = form.unpack_from(self._buffer, self.position)
         self.position = end
@@ -185,8 +193,8 @@ class Scanner:
                 raise self.broken(f"{what} is no text, from its byte {error.start:,} on") from error
             return written.decode("utf-8", "replace")
 
-    def array(self, key: str) -> ArraySpan:
-        """Step over an array and say where it lies."""
+    def array(self, key: str, *, hashed: bool = False) -> ArraySpan:
+        """Step over an array and say where it lies. ``hashed``: strings get their hash, where arrays are remembered."""
         item_type = self.u32()
         count = self.u64()
         if item_type == ValueType.ARRAY:
@@ -197,74 +205,68 @@ class Scanner:
             raise self.broken(f"{key} is said to have {count:,} items")
         start, digest = self.position, None
         if item_type == ValueType.STRING:
-            digest = self._strings(key, count)
+            digest = self._strings(key, count, hashed=hashed)
         else:
             self.position += count * SCALARS[item_type].size
             self._cover(self.position)
         return ArraySpan(start, self.position - start, count, item_type, digest)
 
-    def _strings(self, key: str, count: int) -> str | None:
-        """Step over strings; their hash, where arrays are remembered from file to file."""
+    def _strings(self, key: str, count: int, *, hashed: bool) -> str | None:
+        """Step over strings; their hash, where it is wanted and arrays are remembered from file to file."""
         self._strings_left -= count
         if self._strings_left < 0:
             raise self.broken(f"its arrays hold more than {MAX_STRINGS:,} strings")
-        if self._seen is None:
+        start, seen = self.position, self._seen
+        if seen is None:
             self._skip_strings(key, count)
             return None
-        start = self.position
-        if (digest := self._step_over_seen(self._seen, count)) is not None:
-            return digest
+        if (known := self._seen_before(seen, count)) is not None:
+            self.position = start + len(known.data)
+            return known.digest if hashed else None
         self._skip_strings(key, count)
         with memoryview(self._buffer) as whole, whole[start : self.position] as data:
-            digest = digest_of(data)
-            self._seen.remember(count, data, digest)
+            digest = digest_of(data) if hashed else None
+            seen.remember(count, data, digest)
         return digest
 
-    def _step_over_seen(self, seen: SeenArrays, count: int) -> str | None:
-        """Step over an array that an earlier file held, too; None when it is another one."""
-        start = self.position
-        if start + EDGE > min(self.size, MAX_HEADER_BYTES):
+    def _seen_before(self, seen: SeenArrays, count: int) -> SeenArray | None:
+        """The array of an earlier file that this file holds, too, from here on."""
+        start, most = self.position, min(self.size, MAX_HEADER_BYTES)
+        if start + EDGE > most:
             return None
         self._cover(start + EDGE)
         for known in seen.candidates(count, bytes(self._buffer[start : start + EDGE])):
-            end = start + known.length
-            if end > min(self.size, MAX_HEADER_BYTES):
-                continue
-            self._cover(end)
-            if self._buffer.startswith(known.tail, end - EDGE) and self._is(known, start):
-                self.position = end
-                return known.digest
+            end = start + len(known.data)
+            if end <= most:
+                self._cover(end)
+                if self._buffer.startswith(known.data, start):
+                    return known
         return None
-
-    def _is(self, known: SeenArray, start: int) -> bool:
-        """Whether the buffer holds the array from ``start`` on."""
-        if known.data is not None:
-            return self._buffer.startswith(known.data, start)
-        if known.length > self._hashing_left:
-            return False
-        self._hashing_left -= known.length
-        with memoryview(self._buffer) as whole, whole[start : start + known.length] as data:
-            return digest_of(data) == known.digest
 
     def _skip_strings(self, key: str, count: int) -> None:
         if count * _U64.size > self.size - self.position:
             raise self.cut_short()
-        unpack, start, position, left = _U64.unpack_from, self.position, self.position, count
+        start = position = self.position
+        left, one_by_one = count, FEW
+        quick = strides_pay(0 if self._seen is None else self._seen.walk(count))
+        unpack = _U64.unpack_from
         while left:
-            # The bare loop makes a header of 100,000 strings take 15 ms; a position beyond the buffer raises, and
-            # only then is it looked at closely.
-            buffer = self._buffer
-            try:
-                while left:
-                    (length,) = unpack(buffer, position)
-                    start = position
-                    position += 8 + length
-                    left -= 1
-            except (struct.error, OverflowError):
-                if position - start > MAX_STRING_BYTES:
-                    break
+            if quick and left > LEAST:
+                end = min(self._filled, position + min(BLOCK, USUAL * left))
+                with memoryview(self._buffer) as whole, whole[:end] as data:
+                    stepped, start = stride(data, position, left)
+                one_by_one = FEW if stepped * USUAL >= end - position else min(4 * one_by_one, MANY)
+                left, position = left - stepped, start
+            # The bare loop makes a header of 100,000 strings take 15 ms.
+            buffer, last, stop = self._buffer, self._filled - 8, max(0, left - one_by_one) if quick else 0
+            while left > stop and position <= last:
+                (length,) = unpack(buffer, position)
+                start = position
+                position += 8 + length
+                left -= 1
+            if position - start > MAX_STRING_BYTES:
+                raise self.broken(f"a string in {key} is said to have {position - start - 8:,} bytes")
+            if left and position > last:
                 self._cover(position + 8)
-        if position - start > MAX_STRING_BYTES:
-            raise self.broken(f"a string in {key} is said to have {position - start - 8:,} bytes")
         self._cover(position)
         self.position = position

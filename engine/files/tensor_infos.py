@@ -44,8 +44,8 @@ def _usual(scan: Scanner, count: int, alignment: int, names: set[str]) -> list[T
     """Those that lie in the buffer and have nothing wrong with them, in one bare loop: a file has hundreds. It ends
     before any other, which is for :func:`_any` to read or to name."""
     found: list[Tensor] = []
-    data, position = scan.buffered
-    last = len(data) - _MOST_BYTES
+    data, filled, position = scan.buffered
+    last = filled - _MOST_BYTES
     length_at, count_at = _LENGTH.unpack_from, _COUNT.unpack_from
     while len(found) < count and position <= last:
         (length,) = length_at(data, position)

@@ -5,6 +5,8 @@ A type missing here is not an error: a newer engine may know it. The size of suc
 
 from __future__ import annotations
 
+from math import prod
+
 BLOCKS: dict[int, tuple[int, int]] = {
     0: (1, 4),  # F32
     1: (1, 2),  # F16
@@ -50,13 +52,10 @@ def tensor_bytes(kind: int, dims: tuple[int, ...]) -> int | None:
 
     Raises ValueError when a row is no whole number of blocks.
     """
-    if kind not in BLOCKS:
+    if (block := BLOCKS.get(kind)) is None:
         return None
-    elements, size = BLOCKS[kind]
+    elements, size = block
     row = dims[0] if dims else 1
     if row % elements:
         raise ValueError(f"rows of {row} elements are no whole number of blocks of {elements}")
-    total = row // elements * size
-    for dim in dims[1:]:
-        total *= dim
-    return total
+    return prod(dims) // elements * size

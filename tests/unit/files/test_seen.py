@@ -8,10 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from engine.files import scan as scan_module
 from engine.files import seen as seen_module
 from engine.files.arrays import read_span
-from engine.files.header import SeenArrays, read_header
+from engine.files.header import HeaderError, SeenArrays, read_header
 from tests.fixtures.headers import strings, write_model
 
 WORDS = [f"word{number}" for number in range(1000)]
@@ -35,7 +34,7 @@ def test_equal_arrays_have_equal_hashes_and_ends(tmp_path: Path) -> None:
 def test_one_other_piece_is_another_array(
     tmp_path: Path, place: int, held: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether the bytes of the earlier file are held to compare with, or only their hash."""
+    """Whether the bytes of the earlier file are held to compare with, or there was no room for them."""
     if not held:
         monkeypatch.setattr(seen_module, "MOST_HELD", 0)
     seen = SeenArrays()
@@ -53,7 +52,7 @@ def test_one_other_piece_is_another_array(
 
 
 def test_arrays_with_one_beginning_and_one_end(tmp_path: Path) -> None:
-    """What is compared first is alike; the hash decides."""
+    """What is compared first is alike; all bytes are compared."""
     seen = SeenArrays()
     digests = set()
     for number in range(20):
@@ -73,7 +72,7 @@ def test_what_is_held_of_vocabularies_is_bounded(tmp_path: Path, monkeypatch: py
         words[500 if number % 2 else 0] = f"odd{number:04}"
         path = write_model(tmp_path / "m.gguf", tokens=words)
         assert read_header(path, seen=seen).tokens == read_header(path).tokens
-    held = [known.data for alike in seen._known.values() for known in alike if known.data is not None]
+    held = [known.data for alike in seen._known.values() for known in alike]
     assert 0 < sum(map(len, held)) <= 50_000
 
 
@@ -84,22 +83,25 @@ def test_a_file_that_ends_where_another_ones_array_goes_on(tmp_path: Path) -> No
     assert read_header(short, seen=seen).tokens == read_header(short).tokens
 
 
-def test_what_is_hashed_in_vain_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many arrays that look like one of another file until the hash is made: its bytes are not held any more."""
-    monkeypatch.setattr(seen_module, "MOST_HELD", 0)
-    hashed: list[int] = []
-    real = scan_module.digest_of
-    monkeypatch.setattr(scan_module, "digest_of", lambda data: hashed.append(len(data)) or real(data))
-    monkeypatch.setattr(scan_module, "MAX_HASHED_IN_VAIN", 100_000)
+def test_what_was_read_of_a_longer_file_is_not_taken_for_the_next_ones(tmp_path: Path) -> None:
+    """Both are read into one buffer; the shorter one ends at some place where the longer one went on."""
     seen = SeenArrays()
-    read_header(write_model(tmp_path / "a.gguf", tokens=WORDS), seen=seen)
-    words = [*WORDS]
-    words[500] = "oddd500"  # as long as the one it stands for
-    others = {f"x{number}": strings(words) for number in range(30)}
-    hashed.clear()
-    read_header(write_model(tmp_path / "b.gguf", tokens=words, extra=others), seen=seen)
-    own = 31 * len(strings(words))
-    assert sum(hashed) <= own + 100_000
+    long = write_model(tmp_path / "a.gguf", tokens=[*WORDS, "y" * 50_000])
+    data = long.read_bytes()[: read_header(long, seen=seen).data_offset]
+    short = tmp_path / "b.gguf"
+    for length in (24, 25, 40, 500, 10_000, 20_000, len(data) - 64):
+        short.write_bytes(data[:length])
+        with pytest.raises(HeaderError, match="it ends inside its header"):
+            read_header(short, seen=seen)
+
+
+def test_a_large_buffer_is_not_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(seen_module, "MOST_LENT", 2 << 20)
+    seen = SeenArrays()
+    for words, kept in ((WORDS, True), ([*WORDS, "y" * (4 << 20)], False)):
+        before = seen.buffer
+        read_header(write_model(tmp_path / "m.gguf", tokens=words), seen=seen)
+        assert (seen.buffer is before) == kept
 
 
 def test_the_second_file_of_a_family_costs_a_fraction(tmp_path: Path) -> None:
