@@ -120,6 +120,7 @@ def _checked(path: str) -> Iterator[None]:
     except FileNotFoundError as error:
         raise PairError(ErrorCode.NO_SUCH_FILE, f"There is no file {path}.") from error
     except HeaderError as error:
-        raise PairError(codes.get(error.code, ErrorCode.LOAD_FAILED), error.message) from error
+        words = f"{error.message.removesuffix('.')}; {error.instead}." if error.instead else error.message
+        raise PairError(codes.get(error.code, ErrorCode.LOAD_FAILED), words) from error
     except OSError as error:
         raise PairError(ErrorCode.LOAD_FAILED, f"{path} cannot be read: {error.strerror or error}.") from error

@@ -30,7 +30,7 @@ from engine.files.whole import write_whole
 
 log = logging.getLogger(__name__)
 
-VERSION: Final = 6
+VERSION: Final = 7
 MOST_BYTES: Final = 64 * 1024 * 1024
 NO_SHAPE: Final = Shape()
 
@@ -45,6 +45,8 @@ class FileFacts:
     """It is no GGUF at all."""
     unreadable: bool = False
     """It has a fault, and more bytes would not mend it."""
+    instead: str = ""
+    """What to do about a fault, as a phrase, where fetching the file again would not mend it; empty where it may."""
     role: Role = "chat"
     general_name: str | None = None
     architecture: str | None = None
@@ -75,11 +77,14 @@ def read_facts(path: Path, seen: SeenArrays | None = None) -> FileFacts:
         return facts_of(read_header(path, seen=seen))
     except HeaderError as error:
         fault, whole = clean_line(error.message.rstrip("."), 300), size > 0 and error.code != "truncated"
-        return FileFacts(size, fault=fault, foreign=error.code == "not_gguf", unreadable=whole)
+        foreign, instead = error.code == "not_gguf", error.instead
+        return FileFacts(size, fault=fault, foreign=foreign, unreadable=whole, instead=instead)
     except FileNotFoundError:
         return FileFacts(size, fault="it is gone")
     except OSError as error:
-        return FileFacts(size, fault=f"it cannot be read: {(error.strerror or str(error)).lower()}", unreadable=True)
+        fault = f"it cannot be read: {(error.strerror or str(error)).lower()}"
+        instead = "see to it that you may read it" if isinstance(error, PermissionError) else ""
+        return FileFacts(size, fault=fault, unreadable=True, instead=instead)
 
 
 def facts_of(header: Header) -> FileFacts:

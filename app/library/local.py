@@ -46,6 +46,8 @@ class LocalModel:
     """Why the files cannot be used, in one phrase; None: they are whole."""
     unreadable: bool = False
     """Whether that is something which more bytes would not mend."""
+    instead: str = ""
+    """What to do about it, where fetching it again would not mend it, either."""
     also_at: tuple[Path, ...] = ()
     """Where the same file was seen as well."""
     copies: tuple[LocalModel, ...] = field(default=(), repr=False, compare=False)
@@ -173,11 +175,13 @@ def model_of(found: FileSet, store: FactStore) -> LocalModel | LeftOut:
         parameters=facts.parameters,
         fault=fault_of_single(facts, renamed=first.renamed) if found.count == 1 else None,
         unreadable=found.count == 1 and facts.unreadable,
+        instead=facts.instead if found.count == 1 else "",
     )
     if found.count == 1:
         return _with_names(replace(model, fault=model.fault or _damage(model)), found)
     parts = facts_of_parts(found, store)
     fault = fault_of_parts(found, parts)
+    faulty = [part for part in parts.values() if fault is not None and part.fault and fault.endswith(part.fault)]
     whole = replace(
         model,
         size=sum(part.size for part in parts.values()),
@@ -188,8 +192,8 @@ def model_of(found: FileSet, store: FactStore) -> LocalModel | LeftOut:
         ),
         parameters=sum(part.parameters for part in parts.values()),
         fault=fault,
-        unreadable=fault is not None
-        and any(part.unreadable and part.fault is not None and fault.endswith(part.fault) for part in parts.values()),
+        unreadable=any(part.unreadable for part in faulty),
+        instead=next((part.instead for part in faulty), ""),
     )
     return _with_names(replace(whole, fault=whole.fault or _damage(whole)), found)
 

@@ -127,9 +127,11 @@ def _partly_here(wanted: str, models_dir: Path) -> CannotUseError | None:
 
 
 def _way_out(model: LocalModel, models_dir: Path) -> str:
-    """How a file that is not whole can become so; empty for one that is no model to talk to."""
+    """How a file that is not whole can become so, or what to do instead; empty for one that is no model to talk to."""
     if model.fault is None:
         return ""
+    if model.instead:
+        return f"; {model.instead}"
     if model.path.is_relative_to(models_dir):
         inside = model.path.relative_to(models_dir).as_posix()
         if inside.count("/") >= 2:

@@ -17,7 +17,8 @@ BLOCK = 1 << 20
 def verify_model(model: LocalModel, watch: Callable[[str, int, int], None]) -> Iterator[Verified]:
     """Every part of ``model``. ``watch(name, done, total)`` is called for every MiB and may raise."""
     if model.fault is not None:
-        yield Verified(str(model.path), False, f"{why_words(model.path.name, model.fault)}; fetch it again.")
+        way_out = model.instead or "fetch it again"
+        yield Verified(str(model.path), False, f"{why_words(model.path.name, model.fault)}; {way_out}.")
         return
     for part in model.parts:
         yield verify_file(part, watch)

@@ -187,9 +187,12 @@ def _preamble(scan: Scanner) -> tuple[int, int, int]:
         raise HeaderError("not_gguf", f"{scan.name} is not a GGUF model file.")
     version = scan.u32()
     if version & 0xFFFF == 0 and version != 0:
-        raise HeaderError("unsupported", f"{scan.name} was written for big-endian machines, which is not supported.")
+        words = f"{scan.name} was written for big-endian machines, which is not supported."
+        raise HeaderError("unsupported", words, "get the file for little-endian machines, which is the usual one")
     if version not in (2, 3):
-        raise HeaderError("unsupported", f"{scan.name} is GGUF version {version}; versions 2 and 3 are supported.")
+        words = f"{scan.name} is GGUF version {version}; versions 2 and 3 are supported."
+        newer = ", or a newer Slipstream" if version > 3 else ""
+        raise HeaderError("unsupported", words, f"get a file of version 2 or 3{newer}")
     tensor_count, pair_count = scan.u64(), scan.u64()
     if tensor_count > MAX_TENSORS:
         raise scan.broken(f"it claims {tensor_count:,} tensors")

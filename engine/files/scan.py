@@ -38,13 +38,15 @@ class HeaderError(Exception):
     """Why a file is no usable model. ``message`` is one sentence for people and names the file.
 
     ``code``: ``not_gguf`` something else, ``truncated`` cut short, ``unsupported`` a GGUF this engine cannot use,
-    ``broken`` impossible contents.
+    ``broken`` impossible contents. ``instead``: what to do about a file that is as it was made, where fetching it again
+    would bring the same one; a phrase, empty for any other.
     """
 
-    def __init__(self, code: Fault, message: str) -> None:
+    def __init__(self, code: Fault, message: str, instead: str = "") -> None:
         super().__init__(message)
         self.code: Fault = code
         self.message = message
+        self.instead = instead
 
 
 class ValueType(IntEnum):
@@ -198,7 +200,8 @@ class Scanner:
         item_type = self.u32()
         count = self.u64()
         if item_type == ValueType.ARRAY:
-            raise HeaderError("unsupported", f"{self.name} nests arrays in {key}, which the engine cannot read.")
+            words = f"{self.name} nests arrays in {key}, which the engine cannot read."
+            raise HeaderError("unsupported", words, "get another conversion of this model")
         if item_type not in SCALARS and item_type != ValueType.STRING:
             raise self.broken(f"{key} holds items of the unknown type {item_type}")
         if count > MAX_ARRAY_ITEMS:

@@ -74,6 +74,39 @@ def test_advice_fits_the_place_where_a_file_lies(home: Home, folder: Path) -> No
         assert str(error.value).count(f"{name}.gguf") == 1
 
 
+@pytest.mark.parametrize(
+    ("version", "way"),
+    [
+        (b"\0\0\0\3", "big-endian machines, which is not supported; get the file for little-endian machines"),
+        (b"\1\0\0\0", "GGUF version 1; versions 2 and 3 are supported; get a file of version 2 or 3"),
+        (b"\4\0\0\0", "versions 2 and 3 are supported; get a file of version 2 or 3, or a newer Slipstream"),
+        (b"\x63\0\0\0", "GGUF version 99; versions 2 and 3 are supported; get a file of version 2 or 3, or a newer"),
+    ],
+    ids=["big-endian", "1", "4", "99"],
+)  # fmt: skip
+def test_a_file_that_would_come_the_same_again_is_not_to_be_fetched_again(
+    home: Home, folder: Path, version: bytes, way: str
+) -> None:
+    """By its name, by its path, when it is verified, as a part: what it is, and what to do."""
+    shelf = Shelf()
+    shelf.add_folder(folder)
+    other = b"GGUF" + version + home.files[ONE_TARGET][8:]
+    (folder / "odd.gguf").write_bytes(other)
+    home.put("own/Odd-GGUF/fetched.gguf", other)
+    paths = write_parts(folder, "Cut", 2)
+    paths[1].write_bytes(b"GGUF" + version + paths[1].read_bytes()[8:])
+    said = []
+    for name in ("odd", "fetched", "own/Odd-GGUF", str(paths[0])):
+        with pytest.raises((CannotUseError, PairError)) as refused:
+            checked_header(str(find_model(name)))
+        said += [str(refused.value), *(found.words for found in shelf.verify(name, lambda *_: None))]
+    for words in said:
+        assert way in words
+        assert words.endswith(".")
+        assert "again" not in words
+    assert len(said) == 8
+
+
 def test_replacing_is_advised_only_where_a_file_of_the_users_is_in_the_way(home: Home, hub: Hub, shelf: Shelf) -> None:
     def refused_by_name(name: str) -> str:
         with pytest.raises(CannotUseError) as error:

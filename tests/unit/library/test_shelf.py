@@ -22,8 +22,6 @@ from tests.fixtures.hub import Hub
 from tests.unit.history.test_speeds import answered
 from tests.unit.library.shelves import entry, pull
 
-# ------------------------------------------------------------------------------------------------------- looking
-
 
 def test_looking_asks_no_hub(home: Home, hub: Hub, shelf: Shelf) -> None:
     listing = shelf.listing()
@@ -187,73 +185,6 @@ def test_a_pair_that_was_put_together_by_hand_has_a_row_with_its_own_speed(
     assert facts["draft"] == f"elsewhere F32, {draft}"
     for without in ((mine.target, ""), (mine.target, str(tmp_path / "gone.gguf"))):
         assert shelf.listing(without).find(row.key) is None
-
-
-# ---------------------------------------------------------------------------------------------------- in order
-
-
-def test_deleting_frees_our_files_and_keeps_what_another_pair_needs(home: Home, hub: Hub, shelf: Shelf) -> None:
-    assert pull(shelf, "one").phase is Phase.DONE
-    assert pull(shelf, "other").phase is Phase.DONE
-    assert len(hub.seen("cdn/org/draft-GGUF/*", "GET")) == 1, "the draft they share was fetched once"
-    removal = shelf.removal("one")
-    assert [Path(file).name for file in removal.files] == ["one-Q8_0.gguf"]
-    assert removal.kept == ("draft-Q8_0.gguf stays: Other with draft needs it, too.",)
-    assert shelf.remove(removal) == removal.freed == len(home.files[ONE_TARGET])
-    assert (home.models / SHARED_DRAFT).exists()
-    assert not (home.models / "org/one-GGUF").exists()
-    assert entry(shelf, "other").state is State.READY
-    both = shelf.removal("other")
-    assert len(both.files) == 2
-    shelf.remove(both)
-    assert home.names() == []
-
-
-def test_a_link_out_of_our_folder_is_never_followed_by_a_deletion(home: Home, hub: Hub, shelf: Shelf) -> None:
-    assert pull(shelf, "one").phase is Phase.DONE
-    elsewhere = home.user / "elsewhere.gguf"
-    (home.models / ONE_TARGET).rename(elsewhere)
-    (home.models / ONE_TARGET).symlink_to(elsewhere)
-    removal = shelf.removal("one")
-    assert [Path(file).name for file in removal.files] == ["draft-Q8_0.gguf"]
-    shelf.remove(removal)
-    assert elsewhere.exists()
-
-
-def test_an_unfinished_download_can_be_thrown_away_later(home: Home, hub: Hub, shelf: Shelf) -> None:
-    hub.repo("some/Model-GGUF").put("Model-Q4_K_M.gguf", home.files[ONE_TARGET])
-    hub.misbehave("cdn/*", throttle=20_000)
-    offer = shelf.plan("some/Model-GGUF")
-    shelf.start(offer)
-    hub.wait_sent(10_000, "cdn/*")
-    shelf.close()
-    fresh = Shelf()
-    begun = entry(fresh, "some/Model-GGUF/Model-Q4_K_M.gguf")
-    assert begun.state is State.PARTLY
-    assert begun.fetchable
-    assert any("has not ended" in fact.text for fact in fresh.details(begun.key))
-    for name in ("Model-Q4_K_M", "some/Model-GGUF", "some/Model-GGUF:Q4_K_M"):
-        assert fresh.removal(name).files == fresh.removal(begun.key).files, name
-    fresh.remove(fresh.removal(begun.key))
-    assert home.names() == []
-
-
-def test_verify_reads_what_was_fetched_again(home: Home, hub: Hub, shelf: Shelf) -> None:
-    assert pull(shelf, "one").phase is Phase.DONE
-    home.put("mine.gguf", home.files[OTHER_TARGET])
-    steps: list[tuple[str, int, int]] = []
-    found = {Path(one.path).name: one for one in shelf.verify(None, lambda *step: steps.append(step))}
-    assert [found[name].whole for name in ("one-Q8_0.gguf", "draft-Q8_0.gguf", "mine.gguf")] == [True, True, None]
-    assert steps
-    assert "as announced" in found["one-Q8_0.gguf"].words
-    assert "no hash to compare with" in found["mine.gguf"].words
-    data = bytearray(home.files[ONE_TARGET])
-    data[-1] ^= 1
-    (home.models / ONE_TARGET).write_bytes(data)
-    damaged = next(iter(shelf.verify("one", lambda *step: None)))
-    assert damaged.whole is False
-    assert "is damaged" in damaged.words
-    assert "Delete it and fetch it again" in damaged.words
 
 
 def test_a_folder_of_the_users_is_read_in_place(home: Home, shelf: Shelf, tmp_path: Path) -> None:
