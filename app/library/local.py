@@ -189,6 +189,7 @@ def model_of(found: FileSet, store: FactStore) -> LocalModel | LeftOut:
             model.shape,
             weights=sum(part.shape.weights for part in parts.values()),
             embeddings=sum(part.shape.embeddings for part in parts.values()),
+            repacked=sum(part.shape.repacked for part in parts.values()),
         ),
         parameters=sum(part.parameters for part in parts.values()),
         fault=fault,

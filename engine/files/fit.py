@@ -104,14 +104,15 @@ def context_of(target: Shape, context: int | None = None) -> int:
 def estimate(target: Shape, draft: Shape | None = None, *, context: int | None = None) -> Estimate:
     """Memory of a target, alone or with its draft, at ``context`` tokens (None: what the engine takes by itself).
 
-    16-bit caches, as in exact and in fast mode. Weights count once, however they are held: ggml may rewrite them in
-    fast mode, but the file's own pages can then be dropped.
+    16-bit caches, as in exact and in fast mode. A target's weights count once, as in exact mode. A draft is loaded for
+    speed, so what the library rearranges of it counts twice, unless the target drafts for itself.
     """
     size = context_of(target, context)
     parts = [Part(_PROCESS, PROCESS), *_parts(target, size, "", states=_states(target))]
     if draft is not None:
         window = min(size, draft.context_trained or size)
         parts += _parts(draft, window, "draft ", states=1)
+        parts.append(Part("draft weights, rearranged", _rearranged(target, draft)))
     if target.undo != "none":
         parts.append(Part(_SELF_TEST, _self_test(target)))
     return Estimate(tuple(part for part in parts if part.bytes), size, target.rough or bool(draft and draft.rough))
@@ -146,6 +147,12 @@ def judge_fit(
 
 def _cells(context: int) -> int:
     return -(-context // CELLS) * CELLS
+
+
+def _rearranged(target: Shape, draft: Shape) -> int:
+    """Bytes of the draft's weights that are kept a second time (engine.pair opens a draft that is the target's own file
+    as exactly as the target)."""
+    return draft.repacked if draft != target else 0
 
 
 def _states(target: Shape) -> int:
@@ -240,7 +247,7 @@ def _on_gpu(target: Shape, draft: Shape | None, context: int, gpus: Sequence[Dev
         layers = max(1, shape.layers)
         fitting = min(layers, max(0, room - computing) * layers // max(1, weights + cache))
         share = (weights + cache) * fitting // layers
-        moved += share
+        moved += share + (_rearranged(target, shape) * fitting // layers if who else 0)
         room = max(0, room - share - computing) if fitting else room
         how_many = f"all {layers}" if fitting == layers else "no" if fitting == 0 else f"{fitting} of {layers}"
         words.append(f"{who}{how_many} layers on the GPU")

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from engine.files.header import Header
+from engine.files.repacked import repacked_bytes
 from engine.files.tensor_types import tensor_bytes
 
 RECURRENT = frozenset({"mamba", "mamba2", "rwkv6", "rwkv6qwen2", "rwkv7", "arwkv7"})
@@ -50,6 +51,8 @@ class Shape:
     """Bytes of tensor data."""
     embeddings: int = 0
     """Bytes of the token embeddings among them, which stay in main memory when layers go to a GPU."""
+    repacked: int = 0
+    """Bytes of weights that are kept a second time, rearranged, where the model need not be exact."""
     layers: int = 0
     width: int = 0
     """Values of one token between layers."""
@@ -80,6 +83,7 @@ class Shape:
         return Shape(
             weights=max(0, header.size - header.data_offset) if header.tensors else 0,
             embeddings=sum(tensor_bytes(t.type, t.dims) or 0 for t in header.tensors if t.name == "token_embd.weight"),
+            repacked=repacked_bytes(header),
             layers=_layers(header),
             width=header.embedding_length or 0,
             feed_forward=_feed_forward(header),

@@ -30,6 +30,18 @@ def test_weights_and_caches_are_counted_exactly() -> None:
     assert part("draft KV cache", draft=DRAFT) == 8192 * DRAFT.cell
 
 
+def test_what_is_rearranged_of_a_draft_counts_twice() -> None:
+    draft = replace(DRAFT, repacked=450_000_000)
+    assert part("draft weights, rearranged", draft=DRAFT) == 0
+    assert part("draft weights, rearranged", draft=draft) == 450_000_000
+    assert part("draft weights", draft=draft) == DRAFT.weights
+    same = replace(MODEL, repacked=2_000_000_000)
+    assert part("draft weights, rearranged", same, same) == 0, "a target that drafts for itself is loaded exactly"
+    gpu = Device(name="card", description="card", kind="gpu", memory_free=40_000_000_000, memory_total=40_000_000_000)
+    on_gpu = [judge_fit(MODEL, one, free=10**11, gpus=[gpu]).needed for one in (DRAFT, draft)]
+    assert on_gpu[0] == on_gpu[1], "on a GPU nothing is rearranged"
+
+
 def test_a_draft_does_not_go_beyond_what_it_was_trained_for() -> None:
     assert part("draft KV cache", draft=replace(DRAFT, context_trained=2048)) == 2048 * DRAFT.cell
 
