@@ -225,7 +225,7 @@ class Scanner:
             return None
         if (known := self._seen_before(seen, count)) is not None:
             self.position = start + len(known.data)
-            return known.digest if hashed else None
+            return (known.digest or digest_of(memoryview(known.data))) if hashed else None
         self._skip_strings(key, count)
         with memoryview(self._buffer) as whole, whole[start : self.position] as data:
             digest = digest_of(data) if hashed else None

@@ -51,6 +51,14 @@ def test_one_other_piece_is_another_array(
         assert read_header(path, seen=seen).tokens == plain.tokens  # now it is known, too
 
 
+def test_a_vocabulary_that_was_met_under_another_name_has_its_hash(tmp_path: Path) -> None:
+    seen = SeenArrays()
+    read_header(write_model(tmp_path / "a.gguf", extra={"tokenizer.ggml.merges": strings(WORDS)}), seen=seen)
+    found = read_header(write_model(tmp_path / "b.gguf", tokens=strings(WORDS)), seen=seen)
+    assert found.tokens is not None
+    assert found.tokens.digest == hashlib.sha256(read_span(found, found.tokens)).hexdigest()
+
+
 def test_arrays_with_one_beginning_and_one_end(tmp_path: Path) -> None:
     """What is compared first is alike; all bytes are compared."""
     seen = SeenArrays()
