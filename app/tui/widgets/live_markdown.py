@@ -155,6 +155,12 @@ class LiveMarkdown(HeightFree, Markdown):
         if cleaned != self.source or len(cleaned) <= PLAIN_ABOVE:
             await self.update(cleaned)
 
+    def on_unmount(self) -> None:
+        """It is taken away, perhaps in mid-answer: nothing is drawn of it any more."""
+        if self._stream is not None and self._stream._task is not None:
+            self._stream._pending.clear()
+            self._stream._task.cancel()
+
     # -------------------------------------------------------------------------------------------------- the X-ray
 
     def tint(self, letters: str | None) -> None:

@@ -191,3 +191,17 @@ async def test_of_a_long_list_only_the_last_item_is_parsed_again() -> None:
         ]
         client.go("end")
         await it.until(lambda: it.idle)
+
+
+async def test_an_answer_that_is_taken_away_leaves_no_task_behind() -> None:
+    client = FakeClient([[reads(1, 1), *says(BEGIN), Wait("end"), ends(BEGIN)]])
+    async with chat(client) as it:
+        live = await fed(it, "some words", 4)
+        await live.feed(" and more")
+        stream = live._stream
+        assert stream is not None
+        assert stream._task is not None
+        await live.remove()
+        await it.until(stream._task.done, "the end of the task")
+        client.go("end")
+        await it.until(lambda: it.idle)
