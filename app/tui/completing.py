@@ -186,7 +186,7 @@ class Completing:
             return [known[typed]]
         if command.free:  # letters in this order mean nothing in a text
             return [one for value, one in known.items() if value.casefold().startswith(typed.casefold())]
-        return [known[value] for value in rank(typed, list(known))]
+        return [known[value] for value in rank(typed, list(known), as_given=True)]
 
     def _files(self, typed: str) -> Sequence[Suggestion]:
         files = self._known_files()

@@ -10,10 +10,10 @@ MOST: Final = 50
 """Names that a list shows."""
 
 
-def rank(typed: str, names: Sequence[str], most: int = MOST) -> list[str]:
+def rank(typed: str, names: Sequence[str], most: int = MOST, *, as_given: bool = False) -> list[str]:
     """The names that ``typed`` can mean, best first: those that begin with it, then those in which a word does, those
     that hold it anywhere, and those that have its letters in this order. Among equals the shorter one goes first, and
-    then the one that stood first. Upper and lower case are the same."""
+    then the one that stood first; ``as_given``: always that one. Upper and lower case are the same."""
     wanted = typed.casefold()
     if not wanted:
         return list(names[:most])
@@ -25,7 +25,7 @@ def rank(typed: str, names: Sequence[str], most: int = MOST) -> list[str]:
         lambda name: wanted in name,
         letters.search,
     )
-    return _tiers([(name, name.casefold()) for name in names], tests, most)
+    return _tiers([(name, name.casefold()) for name in names], tests, most, as_given=as_given)
 
 
 def rank_paths(typed: str, paths: Sequence[tuple[str, str]], most: int = MOST) -> list[str]:
@@ -44,13 +44,15 @@ def rank_paths(typed: str, paths: Sequence[tuple[str, str]], most: int = MOST) -
     return _tiers(paths, tests, most)
 
 
-def _tiers(names: Sequence[tuple[str, str]], tests: Sequence[Callable[[str], object]], most: int) -> list[str]:
+def _tiers(
+    names: Sequence[tuple[str, str]], tests: Sequence[Callable[[str], object]], most: int, *, as_given: bool = False
+) -> list[str]:
     """What passes the first test, then what passes the next one, until there are enough."""
     found: list[str] = []
     left = list(names)
     for test in tests:
         here = [pair for pair in left if test(pair[1])]
-        found += [name for name, _ in sorted(here, key=_shallow)]
+        found += [name for name, _ in (here if as_given else sorted(here, key=_shallow))]
         if len(found) >= most:
             break
         passed = set(here)

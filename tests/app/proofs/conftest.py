@@ -31,7 +31,7 @@ def slipstream(home: Path) -> Slipstream:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=180,
+            timeout=600,
         )
 
     return run

@@ -125,7 +125,7 @@ async def test_models_are_looked_for_when_they_are_wanted() -> None:
 async def test_themes_and_presets() -> None:
     async with chat() as it:
         await it.pilot.press(*"/theme slip")
-        own = ["slipstream-dark", "slipstream-light", "slipstream-terminal", "slipstream-high-contrast"]
+        own = ["slipstream-dark", "slipstream-light", "slipstream-high-contrast", "slipstream-terminal"]
         await it.until(lambda: rows(it) == own)
         it.composer.text = ""
         await it.pilot.press(*"/temp ")

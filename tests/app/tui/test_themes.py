@@ -116,3 +116,12 @@ async def test_an_unknown_theme_of_the_settings_is_named() -> None:
     async with chat(theme="solar", keep_theme=lambda name: None) as it:  # it was remembered, by another version
         assert "solar" not in it.shown
         assert it.app.theme == DARK.name
+
+
+async def test_a_part_of_a_name_means_one_of_ours_first() -> None:
+    async with chat(theme=DARK.name) as it:
+        for typed, name in (("light", LIGHT.name), ("dark", DARK.name)):
+            await it.pilot.press(*f"/theme {typed}")
+            await it.sees(f"❯ /theme {typed}", name)
+            await it.pilot.press("enter")
+            await it.until(lambda name=name: it.app.theme == name, name)
