@@ -33,6 +33,7 @@ log = logging.getLogger(__name__)
 VERSION: Final = 7
 MOST_BYTES: Final = 64 * 1024 * 1024
 NO_SHAPE: Final = Shape()
+CANNOT_BE_READ: Final = "it cannot be read"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +83,14 @@ def read_facts(path: Path, seen: SeenArrays | None = None) -> FileFacts:
     except FileNotFoundError:
         return FileFacts(size, fault="it is gone")
     except OSError as error:
-        fault = f"it cannot be read: {(error.strerror or str(error)).lower()}"
+        fault = f"{CANNOT_BE_READ}: {(error.strerror or str(error)).lower()}"
         instead = "see to it that you may read it" if isinstance(error, PermissionError) else ""
         return FileFacts(size, fault=fault, unreadable=True, instead=instead)
+
+
+def _may_be_kept(facts: FileFacts, path: Path) -> bool:
+    """Whether what was read of the file still counts: who may read it can change without a change of the file."""
+    return os.access(path, os.R_OK) and not (facts.fault or "").startswith(CANNOT_BE_READ)
 
 
 def facts_of(header: Header) -> FileFacts:
@@ -175,7 +181,7 @@ class FactStore:
     def _entry(self, path: Path, status: os.stat_result) -> _Entry:
         key, now = str(path), (status.st_size, status.st_mtime_ns)
         for entry in (self._asked.get(key), self._kept.get(key)):
-            if entry is not None and (entry.size, entry.changed) == now:
+            if entry is not None and (entry.size, entry.changed) == now and _may_be_kept(entry.facts, path):
                 self._asked[key] = entry
                 return entry
         self._changed = True

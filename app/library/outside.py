@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Final
 
 from app.library.choice import split_name
 from app.library.facts import FactStore
@@ -11,6 +12,9 @@ from app.library.local import LocalModel, model_of
 from app.library.records import ShelfError
 from app.library.sets import MOST_PARTS, file_sets
 from app.library.walk import LeftOut
+
+_KEPT: Final = FactStore()
+"""Of such files, for as long as the process runs: a command asks for the same one several times."""
 
 
 def named_by_path(wanted: str) -> LocalModel | None:
@@ -42,4 +46,6 @@ def _model_at(path: Path) -> LocalModel | LeftOut:
         )
         parts += [part for part in same if part != file and part.is_file()]
     (found,) = file_sets(Candidate(part, NAMED) for part in parts)
-    return found if isinstance(found, LeftOut) else model_of(found, FactStore())
+    model = found if isinstance(found, LeftOut) else model_of(found, _KEPT)
+    _KEPT.save()  # lets go of the vocabularies
+    return model

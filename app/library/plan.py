@@ -15,6 +15,7 @@ from app.library.hub_answer import RemoteFile, Repo
 from app.library.hub_errors import HubError
 from app.library.layout import place
 from app.library.names import FileWish, PairWish, RepoWish, Wish
+from app.library.origins import read_origin
 from app.library.present import State, what_is_here
 from app.library.replacing import Standing, why_it_stays
 from app.library.resolve import packaged_file
@@ -183,7 +184,9 @@ def _in_the_way(files: tuple[PlannedFile, ...]) -> str:
     if kept := next((file for file in files if file.stays), None):
         said = f"{kept.destination} is another file than the hub's, and {kept.stays}"
     elif len(files) == 1:
-        said = f"{files[0].destination} is another file than the hub's, and Slipstream did not fetch it"
+        changed = read_origin(files[0].destination) is not None
+        whose = "it was changed since Slipstream fetched it" if changed else "Slipstream did not fetch it"
+        said = f"{files[0].destination} is another file than the hub's, and {whose}"
     else:
         names = ", ".join(str(file.destination) for file in files)
         said = f"{names} are other files than the hub's, and Slipstream did not fetch them"

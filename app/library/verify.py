@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from app.library.local import LocalModel
-from app.library.origins import note_damage, read_origin
+from app.library.origins import note_damage, own_origin, read_origin
 from app.library.records import Verified
 from app.library.words import why_words
 from engine.files.sizes import size_words
@@ -17,7 +17,8 @@ BLOCK = 1 << 20
 def verify_model(model: LocalModel, watch: Callable[[str, int, int], None]) -> Iterator[Verified]:
     """Every part of ``model``. ``watch(name, done, total)`` is called for every MiB and may raise."""
     if model.fault is not None:
-        way_out = model.instead or "fetch it again"
+        changed = read_origin(model.path) is not None and own_origin(model.path) is None  # a pull leaves it alone
+        way_out = model.instead or ("delete it and fetch it again" if changed else "fetch it again")
         yield Verified(str(model.path), False, f"{why_words(model.path.name, model.fault)}; {way_out}.")
         return
     for part in model.parts:

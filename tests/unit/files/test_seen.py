@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from engine.files import scan as scan_module
 from engine.files import seen as seen_module
 from engine.files.arrays import read_span
 from engine.files.header import HeaderError, SeenArrays, read_header
@@ -57,6 +58,21 @@ def test_a_vocabulary_that_was_met_under_another_name_has_its_hash(tmp_path: Pat
     found = read_header(write_model(tmp_path / "b.gguf", tokens=strings(WORDS)), seen=seen)
     assert found.tokens is not None
     assert found.tokens.digest == hashlib.sha256(read_span(found, found.tokens)).hexdigest()
+
+
+@pytest.mark.parametrize("remembered", [False, True])
+def test_a_string_that_is_too_long_is_refused_wherever_it_stands(
+    tmp_path: Path, remembered: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where more of the file was read than a string may be long: to compare it with an earlier one."""
+    monkeypatch.setattr(scan_module, "MAX_STRING_BYTES", 3_000_000)
+    words, seen = [f"word{number:04}" for number in range(300)], SeenArrays()
+    path = write_model(tmp_path / "b.gguf", tokens=[*words[:150], "y" * 3_000_001, *words[151:]])
+    if remembered:
+        long = [*words[:150], *["z" * 100_000] * 50, *words[200:]]
+        read_header(write_model(tmp_path / "a.gguf", tokens=long), seen=seen)
+    with pytest.raises(HeaderError, match="said to have 3,000,001 bytes"):
+        read_header(path, seen=seen)
 
 
 def test_arrays_with_one_beginning_and_one_end(tmp_path: Path) -> None:

@@ -62,6 +62,17 @@ def test_a_note_beside_another_file_makes_nothing_ours(home: Home, hub: Hub, she
     assert any("not the file that Slipstream fetched any more" in words for words in shelf.removal("one").kept)
 
 
+def test_a_fetched_file_that_was_cut_off_is_not_said_to_be_somebody_elses(home: Home, hub: Hub, shelf: Shelf) -> None:
+    assert pull(shelf, "one").phase is Phase.DONE
+    target = home.models / ONE_TARGET
+    os.truncate(target, target.stat().st_size - 5)
+    other = f"{target} is another file than the hub's, and it was changed since Slipstream fetched it"
+    assert shelf.plan("one").refusal == f"{other}; nothing was changed. Move or delete it, then start again."
+    (found, *_) = shelf.verify("one", lambda *step: None)
+    assert not found.whole
+    assert found.words.lower().endswith("delete it and fetch it again.")
+
+
 def test_a_pull_never_overwrites_a_file_of_the_users(home: Home, hub: Hub, shelf: Shelf) -> None:
     mine = home.put(ONE_TARGET, b"my own notes")
     offer = shelf.plan("one")
