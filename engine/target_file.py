@@ -104,7 +104,8 @@ def checked_header(path: str) -> Header:
             f"{Path(path).name} is part {number + 1} of {count} of a model, and its name does not say so, so the "
             "others cannot be found. Give it the name that it had.",
         )
-    if header.split is None and (why := untrue(header)) is not None:
+    why = "its header names no architecture" if header.architecture is None else untrue(header)
+    if header.split is None and why is not None:
         raise PairError(ErrorCode.LOAD_FAILED, f"{Path(path).name} cannot be used: {why}.")
     return header
 

@@ -90,3 +90,11 @@ def test_the_engine_opens_no_such_file(tmp_path: Path) -> None:
     with pytest.raises(PairError) as refused:
         checked_header(str(path))
     assert str(refused.value) == "m.gguf cannot be used: its header is damaged: it claims no attention head."
+
+
+def test_the_engine_opens_no_file_that_does_not_say_what_it_is(tmp_path: Path) -> None:
+    """The library would look for it at its own pace: half a minute, where a made-up header is long."""
+    path = write_model(tmp_path / "m.gguf", extra={"general.architecture": None})
+    with pytest.raises(PairError) as refused:
+        checked_header(str(path))
+    assert str(refused.value) == "m.gguf cannot be used: its header names no architecture."
