@@ -30,6 +30,18 @@ async def opened(client: FakeClient | None = None, size: tuple[int, int] = (120,
         yield it
 
 
+WHERE_THERE_WAS_SOME = ("queue_seconds", "other_cores", "prompt_tokens_unread")
+"""Here nothing was waited for, nobody else worked, and the prompt was read to its end."""
+
+
+def test_what_was_not_read_of_a_prompt_stands_there_with_its_definition() -> None:
+    rows = receipt_sheet.tokens(Stats(prompt_tokens=3_000, prompt_tokens_unread=1_952), None)
+    assert [(row.value, row.meaning) for row in rows if row.label == "of it not read"] == [
+        ("1,952", FIGURES["prompt_tokens_unread"])
+    ]
+    assert all(row.label != "of it not read" for row in receipt_sheet.tokens(full_stats(), None))
+
+
 @pytest.mark.parametrize("size", [(120, 160), (80, 200)])
 async def test_every_figure_stands_there_with_its_definition(size: tuple[int, int]) -> None:
     async with opened(size=size) as it:
@@ -37,7 +49,7 @@ async def test_every_figure_stands_there_with_its_definition(size: tuple[int, in
         figures = full_stats()
         words = words_of(it)
         for name, definition in FIGURES.items():
-            if name not in ("queue_seconds", "other_cores"):  # nothing was waited for, and nobody else worked
+            if name not in WHERE_THERE_WAS_SOME:
                 assert " ".join(definition.split()) in words, name
         for value in (
             "42.1",
