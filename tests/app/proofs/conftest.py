@@ -31,7 +31,7 @@ def slipstream(home: Path) -> Slipstream:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=600,
+            timeout=180,
         )
 
     return run

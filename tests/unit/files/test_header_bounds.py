@@ -53,6 +53,13 @@ def test_thousands_of_small_arrays_are_not_all_kept(write: Write) -> None:
     assert len(header.arrays) == 4_000
 
 
+def test_one_more_than_is_allowed(write: Write) -> None:
+    pairs = [pair(f"k{i}", STRING, text("v")) for i in range(header_module.MAX_PAIRS)]
+    assert refusal(write(blob([ARCHITECTURE, *pairs], []))).message.endswith("it claims 4,097 metadata entries.")
+    tensors = [tensor(f"t{i}", [1], offset=0) for i in range(header_module.MAX_TENSORS + 1)]
+    assert refusal(write(blob([ARCHITECTURE], tensors, data=64))).message.endswith("it claims 16,385 tensors.")
+
+
 @pytest.mark.parametrize(
     ("string", "count", "why"),
     [
